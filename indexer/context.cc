@@ -1,0 +1,1 @@
+#include "indexer/context.h"

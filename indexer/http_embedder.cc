@@ -1,0 +1,1 @@
+#include "indexer/http_embedder.h"

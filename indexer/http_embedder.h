@@ -1,0 +1,27 @@
+// Embeddings from an OpenAI-compatible endpoint (POST <url>, {"model", "input": [...]}), by
+// libcurl, which is opened when first used so that no other command loads TLS libraries.
+// The only place that includes libcurl.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "indexer/embedder.h"
+
+namespace kb {
+
+struct HttpEmbedderOptions {
+  std::string url;      // e.g. "http://127.0.0.1:11434/v1/embeddings"
+  std::string model;
+  std::string api_key;  // from KB_EMBED_API_KEY; sent as Bearer, never printed or stored
+  int batch_size = 64;
+  int timeout_s = 60;   // of one request
+  int retries = 4;      // on 429, 5xx and broken connections, with doubling waits
+  int first_wait_ms = 250;
+};
+
+// The dimension is learnt from a first request when needed. Throws Error if libcurl is not
+// installed or the URL is not http(s).
+[[nodiscard]] std::unique_ptr<Embedder> MakeHttpEmbedder(HttpEmbedderOptions options);
+
+}  // namespace kb

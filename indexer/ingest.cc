@@ -1,0 +1,1 @@
+#include "indexer/ingest.h"

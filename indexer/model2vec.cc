@@ -1,0 +1,1 @@
+#include "indexer/model2vec.h"

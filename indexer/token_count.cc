@@ -1,0 +1,1 @@
+#include "indexer/token_count.h"

@@ -1,0 +1,1 @@
+#include "indexer/vector_index.h"

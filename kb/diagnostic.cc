@@ -1,0 +1,1 @@
+#include "kb/diagnostic.h"

@@ -1,0 +1,1 @@
+#include "kb/front_matter.h"

@@ -1,0 +1,1 @@
+#include "kb/sha256.h"

@@ -1,0 +1,1 @@
+#include "tdd/toolchain.h"
