@@ -1,8 +1,9 @@
 // What is indexed, in SQLite: documents with their text, chunks and diagnostics. Derived
-// from Markdown; rebuilt, never migrated. The only place that includes sqlite3.
+// from Markdown; rebuilt, never migrated.
 //
 // One writer at a time (the caller holds the folder's lock), any number of readers in any
-// number of processes; a reader sees one whole generation. One object per thread.
+// number of processes; a reader sees one whole generation. One object per thread; none is
+// carried across fork(). Every function may throw Error (disk full, damaged catalog).
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,8 @@
 
 namespace kb {
 
-// A document as catalogued. `row` is stable while the document stays unchanged.
+// A document as catalogued. `row` is stable while the document stays unchanged, and never
+// given to another document (until the catalog is made anew).
 struct CatalogDocument {
   int64_t row = 0;
   std::string root;    // the root it was found below
@@ -39,15 +41,18 @@ struct CatalogDocument {
 
 class Catalog {
  public:
-  // kRead: throws Error if there is no catalog of this version. kWrite: creates it, and
-  // replaces one of another version or one that is damaged.
+  // kRead: throws Error if there is no catalog of this version; works in a folder that may
+  // only be read. kWrite: creates the folder and the catalog if need be, and replaces one of
+  // another version or one whose header or schema is damaged. Damage further in shows when
+  // it is read (Error); Clear mends it.
   enum class Mode { kRead, kWrite };
   Catalog(const std::string& kb_dir, Mode mode);
   ~Catalog();
   Catalog(Catalog&&) noexcept;
   Catalog& operator=(Catalog&&) noexcept;
 
-  // Reading. All calls between BeginRead and EndRead see one generation.
+  // Reading. All calls between BeginRead and EndRead see one generation. Strings are bytes as
+  // they were put, also if they are not UTF-8.
   void BeginRead();
   void EndRead();
   [[nodiscard]] int64_t Generation();  // 0: nothing indexed yet
@@ -61,8 +66,12 @@ class Catalog {
   [[nodiscard]] std::optional<Chunk> ChunkByOrdinal(int64_t row, int ordinal);
   [[nodiscard]] Diagnostics AllDiagnostics();  // by path and line
 
-  // Writing: one transaction; without Commit nothing of it stays.
+  // Writing: one transaction; without Commit nothing of it stays. BeginWrite drops what an
+  // earlier one left uncommitted. Waits up to 5 s for another writer, then throws.
   void BeginWrite();
+  // Forgets everything. Readers see that with Commit, unless the catalog is too damaged to
+  // be read: then it is replaced at once.
+  void Clear();
   // Returns the new row. Replaces a document of the same path.
   int64_t Put(const CatalogDocument& document, std::string_view text,
               const std::vector<Chunk>& chunks, const Diagnostics& diagnostics);
