@@ -19,25 +19,25 @@ enum class Kind { kSkill, kTrace, kNnk, kPage };
 
 // What a document applies to, from its front matter; empty: not said.
 struct Scope {
-  std::string arch;   // e.g. ">=sm_80" or "sm_90a"; see MatchesArch
-  std::string cuda;   // e.g. ">=12.0"; see MatchesCuda
+  std::string arch;  // e.g. ">=sm_80" or "sm_90a"; see MatchesArch
+  std::string cuda;  // e.g. ">=12.0"; see MatchesCuda
   std::vector<std::string> dtypes;
   std::string bound;  // memory | compute | latency
   std::vector<std::string> topics;
 };
 
 struct Document {
-  std::string path;         // as given, '/' separated
+  std::string path;  // as given, '/' separated
   Kind kind = Kind::kPage;
-  std::string id;           // skill: its name; trace, nnk: its id; page: its path
-  std::string title;        // name, H1 or folder
-  std::string description;  // "" if there is none to be found
+  std::string id;                    // skill: its name; trace, nnk: its id; page: its path
+  std::string title;                 // name, H1 or folder
+  std::string description;           // "" if there is none to be found
   bool description_derived = false;  // not stated; taken from the text
-  Value front_matter;       // a map (empty if there is none), verbatim keys
+  Value front_matter;                // a map (empty if there is none), verbatim keys
   bool has_front_matter = false;
-  std::string text;         // the whole file, as read
-  std::string body;         // after the front matter, as read
-  int body_line = 1;        // file line of the body's first line
+  std::string text;           // the whole file, as read
+  std::string body;           // after the front matter, as read
+  int body_line = 1;          // file line of the body's first line
   std::vector<Block> blocks;  // of the body; lines relative to the body
   Scope scope;
   std::string license;      // SPDX or as stated; "" unknown
@@ -48,6 +48,11 @@ struct Document {
 
 // `path` decides the kind together with the content: SKILL.md, NNK.md, "kb: trace/1".
 [[nodiscard]] Document ParseDocument(std::string_view path, std::string text);
+
+// What the front matter of a document of this kind says about where it applies. Skills:
+// "kb-arch" and so on under `metadata`, at the top level or in a map `kb`. Traces:
+// hardware.cc, toolchain.cuda, task.dtype. Entries: `scope`. Lists and strings alike.
+[[nodiscard]] Scope ReadScope(Kind kind, const Value& front_matter);
 
 // The bundle of a document: the nearest folder at or above it, within its root, that
 // holds a SKILL.md or NNK.md; else the document's own path. `has_index(folder)` says
