@@ -24,7 +24,7 @@ namespace kb {
 // given to another document (until the catalog is made anew).
 struct CatalogDocument {
   int64_t row = 0;
-  std::string root;    // the root it was found below
+  std::string root;  // the root it was found below
   std::string path;
   std::string bundle;  // folder of the SKILL.md or NNK.md it belongs to, or its path
   FileStamp stamp;
@@ -55,13 +55,13 @@ class Catalog {
   // they were put, also if they are not UTF-8.
   void BeginRead();
   void EndRead();
-  [[nodiscard]] int64_t Generation();  // 0: nothing indexed yet
-  [[nodiscard]] std::string Meta(std::string_view key);  // "" if not set
+  [[nodiscard]] int64_t Generation();                      // 0: nothing indexed yet
+  [[nodiscard]] std::string Meta(std::string_view key);    // "" if not set
   [[nodiscard]] std::vector<CatalogDocument> Documents();  // by path
   [[nodiscard]] std::optional<CatalogDocument> DocumentByRow(int64_t row);
   // By exact id or path; ids first, skills before pages.
   [[nodiscard]] std::optional<CatalogDocument> FindDocument(std::string_view id_or_path);
-  [[nodiscard]] std::string Text(int64_t row);  // the whole file, as indexed
+  [[nodiscard]] std::string Text(int64_t row);           // the whole file, as indexed
   [[nodiscard]] std::vector<Chunk> Chunks(int64_t row);  // in order
   [[nodiscard]] std::optional<Chunk> ChunkByOrdinal(int64_t row, int ordinal);
   [[nodiscard]] Diagnostics AllDiagnostics();  // by path and line
