@@ -1,1 +1,117 @@
+#include <array>
 
+#include "cli/command.h"
+#include "cli/run_commands.h"
+
+namespace kb {
+namespace {
+
+template <size_t A, size_t B>
+constexpr std::array<Option, A + B> Join(const Option (&a)[A], const Option (&b)[B]) {
+  std::array<Option, A + B> all = {};
+  for (size_t i = 0; i < A; ++i) all[i] = a[i];
+  for (size_t i = 0; i < B; ++i) all[A + i] = b[i];
+  return all;
+}
+
+constexpr Option kJson = {"--json", ArgType::kFlag, "", "one JSON value instead of text"};
+
+constexpr Option kGlobals[] = {
+    {"--kb-dir", ArgType::kPath, "DIR", "the index folder (else KB_DIR, else the nearest .kb)"},
+    {"--color", ArgType::kString, "WHEN", "auto|always|never; NO_COLOR is respected", false,
+     "auto|always|never", "auto"},
+    {"--quiet", ArgType::kFlag, "", "no progress and no notes on stderr"},
+};
+
+constexpr Option kFilters[] = {
+    {"--kind...", ArgType::kString, "KIND", "skill|trace|nnk|page", false, "skill|trace|nnk|page"},
+    {"--arch", ArgType::kString, "ARCH", "only what applies to it, e.g. sm_90"},
+    {"--cuda", ArgType::kString, "VERSION", "only what applies to it, e.g. 13.0"},
+    {"--dtype", ArgType::kString, "TYPE", "only what applies to it, e.g. bf16"},
+    {"--bound", ArgType::kString, "BOUND", "memory|compute|latency", false,
+     "memory|compute|latency"},
+    {"--tag...", ArgType::kString, "TAG", "a topic it must have"},
+    {"--state", ArgType::kString, "STATE", "proved|replicated|stale|refuted", false,
+     "proved|replicated|stale|refuted"},
+    {"--license", ArgType::kString, "SPDX", "e.g. Apache-2.0"},
+};
+
+constexpr Option kIndex[] = {
+    {"ROOT...", ArgType::kPath, "", "folders or files; else those of the last run"},
+    {"--embedder", ArgType::kString, "NAME", "lsa|none|model2vec:FOLDER|http:URL#MODEL", false, "",
+     "lsa"},
+    {"--rebuild", ArgType::kFlag, "", "forget the old index first"},
+    {"--threads", ArgType::kInt, "N", "how many files are read at once", false, "", "", 1, 256},
+    kJson,
+};
+
+constexpr Option kSearchOwn[] = {
+    {"QUERY...", ArgType::kString, "", "the question; identifiers are found whole", true},
+    {"-k", ArgType::kInt, "N", "at most so many answers", false, "", "10", 1, 1000},
+    {"--variant", ArgType::kString, "LEG", "full|lexical|dense", false, "full|lexical|dense",
+     "full"},
+    {"--explain", ArgType::kFlag, "", "show what each score is made of"},
+    kJson,
+};
+constexpr auto kSearch = Join(kSearchOwn, kFilters);
+
+constexpr Option kGet[] = {
+    {"DOCUMENT", ArgType::kString, "", "an id or a path; ID#CHUNK for a passage", true},
+    kJson,
+};
+
+constexpr Option kContextOwn[] = {
+    {"TASK...", ArgType::kString, "", "what is to be done", true},
+    {"--budget", ArgType::kInt, "N", "never more tokens than this", false, "", "2000", 1, 1000000},
+    {"--items", ArgType::kInt, "N", "at most so many items", false, "", "3", 1, 100},
+    {"--format", ArgType::kString, "NAME", "md|xml|json", false, "md|xml|json", "md"},
+    {"--json", ArgType::kFlag, "", "the same as --format json"},
+};
+constexpr auto kContext = Join(kContextOwn, kFilters);
+
+constexpr Option kLint[] = {
+    {"PATH...", ArgType::kPath, "", "files or folders; else skills, traces and nnk here"},
+    {"--format", ArgType::kString, "NAME", "text|json|sarif", false, "text|json|sarif", "text"},
+    {"--json", ArgType::kFlag, "", "the same as --format json"},
+};
+
+constexpr Option kStatus[] = {
+    {"--stale", ArgType::kFlag, "", "only what has moved on since it was indexed or proved"},
+    kJson,
+};
+
+constexpr Option kEvalRetrieval[] = {
+    {"--queries", ArgType::kPath, "FILE", "questions: JSON lines {id, query, expected}"},
+    {"--root", ArgType::kPath, "DIR", "judge this folder, in an index of its own"},
+    {"--only...", ArgType::kString, "KEY=VALUE", "only questions with that field"},
+    {"--gate", ArgType::kFlag, "", "fail if the full score is below lexical alone"},
+    kJson,
+};
+
+constexpr Command kCommands[] = {
+    {"index", "bring the index up to date with the Markdown files", "kb index skills traces nnk",
+     "0 done, blocked files are named; 2 could not", kIndex, RunIndex},
+    {"search", "find the passages that answer a question",
+     "kb search \"hide load latency with cp.async\" --arch sm_90 -k 3",
+     "0 found; 1 nothing applies; 2 could not", kSearch, RunSearch},
+    {"get", "print a document or a passage, as indexed", "kb get warp-reduction-and-scan",
+     "0 found; 1 no such document; 2 could not", kGet, RunGet},
+    {"context", "write what an agent should read before a task",
+     "kb context \"write a bf16 softmax for H100\" --budget 2000 --arch sm_90",
+     "0 found; 1 nothing applies; 2 could not", kContext, RunContext},
+    {"lint", "check skills, traces and entries: format, safety, code", "kb lint skills",
+     "0 no errors; 1 errors found; 2 could not", kLint, RunLint},
+    {"status", "say what is indexed and whether it is up to date", "kb status --stale",
+     "0 (with --stale: nothing is); 1 nothing indexed, or stale; 2 could not", kStatus, RunStatus},
+    {"eval retrieval", "judge the search by questions with known answers",
+     "kb eval retrieval --root corpus --queries dev.jsonl --only named=false",
+     "0 judged; 1 the gate failed or no questions; 2 could not", kEvalRetrieval, RunEvalRetrieval},
+};
+
+}  // namespace
+
+std::span<const Command> Commands() { return kCommands; }
+
+std::span<const Option> GlobalOptions() { return kGlobals; }
+
+}  // namespace kb

@@ -1,0 +1,16 @@
+// The commands' functions, as the command table names them. Each throws Error.
+#pragma once
+
+#include "cli/command.h"
+
+namespace kb {
+
+[[nodiscard]] int RunIndex(const Args& args, Streams& streams);
+[[nodiscard]] int RunSearch(const Args& args, Streams& streams);
+[[nodiscard]] int RunGet(const Args& args, Streams& streams);
+[[nodiscard]] int RunContext(const Args& args, Streams& streams);
+[[nodiscard]] int RunLint(const Args& args, Streams& streams);
+[[nodiscard]] int RunStatus(const Args& args, Streams& streams);
+[[nodiscard]] int RunEvalRetrieval(const Args& args, Streams& streams);
+
+}  // namespace kb
