@@ -23,7 +23,8 @@ struct Block {
 
 // The top-level blocks in order; fences inside lists and quotes are listed too,
 // after the block that holds them, as kCode. Bytes that are not UTF-8 and NULs are
-// accepted. Nesting is bounded by cmark.
+// accepted. A text over 1 MiB is parsed in pieces, between blank lines where there are any,
+// so a block that runs on from one piece to the next is listed as two.
 [[nodiscard]] std::vector<Block> ParseMarkdown(std::string_view text);
 
 // The lines of a text: "\n", "\r\n" or a lone "\r" end a line (as cmark does).

@@ -49,8 +49,10 @@ std::optional<int64_t> ToInt(std::string_view text) {
   if (text.substr(0, 2) == "0x") base = 16;
   if (text.substr(0, 2) == "0o") base = 8;
   if (base != 10) text.remove_prefix(2);
-  if (base == 10 && !text.empty() && text[0] == '+') text.remove_prefix(1);
-  if (text.empty() || (base != 10 && text[0] == '-') || (text[0] == '+')) return std::nullopt;
+  const bool plus = base == 10 && !text.empty() && text[0] == '+';
+  if (plus) text.remove_prefix(1);
+  const bool digits_first = text.empty() || (text[0] != '-' && text[0] != '+');
+  if (text.empty() || (!digits_first && (plus || base != 10))) return std::nullopt;
   int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
