@@ -79,7 +79,8 @@ std::string BlockText(const Block& block, const std::vector<std::string_view>& l
   std::string text;
   for (int i = block.first_line; i <= block.last_line && text.size() < kMaxDescriptionBytes; ++i) {
     std::string_view line = lines[static_cast<size_t>(i - 1)];
-    line = line.substr(std::min(line.find_first_not_of(" \t>"), line.size()), kMaxDescriptionBytes);
+    line = line.substr(std::min(line.find_first_not_of(" \t>"), line.size()),
+                       kMaxDescriptionBytes + 8);
     if (line.size() > 2 && (line[0] == '-' || line[0] == '*' || line[0] == '+') && line[1] == ' ') {
       line.remove_prefix(2);
     }

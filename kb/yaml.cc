@@ -17,6 +17,7 @@ namespace {
 struct Stop {
   int line;  // 0-based
   const char* message;
+  bool over_limit;
 };
 
 bool IsOneOf(std::string_view text, std::initializer_list<std::string_view> words) {
@@ -92,7 +93,7 @@ class ValueBuilder : public YAML::EventHandler {
   void OnDocumentEnd() override {}
   void OnNull(const YAML::Mark& mark, YAML::anchor_t) override { Put(Value(), "null", mark.line); }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
-    throw Stop{mark.line, "an alias: write out what it repeats"};
+    throw Stop{mark.line, "an alias: write out what it repeats", false};
   }
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t,
                 const std::string& text) override {
@@ -121,7 +122,7 @@ class ValueBuilder : public YAML::EventHandler {
   };
 
   void Count(int line) {
-    if (++nodes_ > limits_.max_nodes) throw Stop{line, "too many nodes"};
+    if (++nodes_ > limits_.max_nodes) throw Stop{line, "too many nodes", true};
   }
   // `text`: the scalar as written, in case it is a key.
   void Put(Value value, const std::string& text, int line) {
@@ -131,7 +132,8 @@ class ValueBuilder : public YAML::EventHandler {
   }
   void Open(Value value, int line) {
     Count(line);
-    if (static_cast<int>(open_.size()) >= limits_.max_depth) throw Stop{line, "nested too deeply"};
+    if (static_cast<int>(open_.size()) >= limits_.max_depth)
+      throw Stop{line, "nested too deeply", true};
     value.set_line(line + 1 + line_offset_);
     open_.push_back({std::move(value), "", false});
   }
@@ -211,7 +213,7 @@ std::optional<Value> ParseYaml(std::string_view text, int line_offset, YamlError
     }
     return value;
   } catch (const Stop& stop) {
-    *error = {stop.line + 1, stop.message, true};
+    *error = {stop.line + 1, stop.message, stop.over_limit};
   } catch (const YAML::Exception& e) {
     *error = {std::max(e.mark.line, 0) + 1, e.msg, false};
   } catch (const std::exception& e) {

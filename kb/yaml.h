@@ -20,7 +20,7 @@ struct YamlLimits {
 struct YamlError {
   int line = 0;             // 1-based within `text`
   std::string message;      // one line
-  bool over_limit = false;  // of YamlLimits; an alias counts as one
+  bool over_limit = false;  // of YamlLimits
 };
 
 // Plain scalars get the YAML 1.2 core schema: null, bool, int, float, else
