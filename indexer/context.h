@@ -17,10 +17,10 @@ struct ContextOptions {
 };
 
 struct Context {
-  std::string text;     // the whole output, ends with a newline; "" only if budget is tiny
-  int tokens = 0;       // CountTokens(text), <= budget_tokens
-  int items = 0;        // whole or cut items that the text holds
-  int left_out = 0;     // hits named in one line each with the command that fetches them
+  std::string text;  // the whole output, ends with a newline; "" only if budget is tiny
+  int tokens = 0;    // CountTokens(text), <= budget_tokens
+  int items = 0;     // whole or cut items that the text holds
+  int left_out = 0;  // hits named in one line each with the command that fetches them
   bool nothing_applies = false;
 };
 

@@ -12,9 +12,9 @@
 namespace kb {
 
 struct IngestOptions {
-  std::vector<std::string> roots;      // folders or files; empty: those of the last run
-  std::string embedder = "lsa";        // "lsa", "model2vec:FOLDER", "http:URL#MODEL", "none"
-  bool rebuild = false;                // forget everything first
+  std::vector<std::string> roots;  // folders or files; empty: those of the last run
+  std::string embedder = "lsa";    // "lsa", "model2vec:FOLDER", "http:URL#MODEL", "none"
+  bool rebuild = false;            // forget everything first
   int threads = 2;
   // done and total of the phase named, e.g. ("read", 120, 1477); may be null.
   std::function<void(const char* phase, int64_t done, int64_t total)> progress;
@@ -22,11 +22,11 @@ struct IngestOptions {
 
 struct IngestReport {
   int64_t generation = 0;
-  int documents = 0, chunks = 0;       // in the index now
+  int documents = 0, chunks = 0;  // in the index now
   int added = 0, changed = 0, removed = 0, unchanged = 0;
-  int blocked = 0;                     // catalogued but not indexed
-  bool retrained = false;              // LSA was trained anew
-  Diagnostics diagnostics;             // findings of files read in this run
+  int blocked = 0;                                           // catalogued but not indexed
+  bool retrained = false;                                    // LSA was trained anew
+  Diagnostics diagnostics;                                   // findings of files read in this run
   double read_s = 0, index_s = 0, train_s = 0, write_s = 0;  // wall time per phase
 };
 

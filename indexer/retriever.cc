@@ -1,1 +1,234 @@
 #include "indexer/retriever.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "indexer/legs.h"
+#include "indexer/lsa.h"
+#include "indexer/snapshot.h"
+#include "indexer/tokenizer.h"
+#include "indexer/vectors.h"
+#include "kb/error.h"
+
+namespace kb {
+namespace {
+
+// Below this confidence nothing applies. Fitted with the weights of the legs: refuses 2 in 100
+// answerable requests, see ARCHITECTURE.md.
+constexpr double kThreshold = 4.0;
+constexpr double kMassPower = 0.3;  // long questions of rare words are surer signs
+constexpr int kMostHits = 1000;
+constexpr size_t kMostQueryBytes = 16384;
+
+constexpr std::array<Leg, 6> kLexicalLegs = {kLegChunk, kLegDoc,      kLegMain,
+                                             kLegPair,  kLegCoverage, kLegEvidence};
+
+bool Uses(Variant variant, Leg leg) {
+  if (variant == Variant::kFull) return true;
+  return (variant == Variant::kDense) == (leg == kLegDense);
+}
+
+std::unique_ptr<Snapshot> OpenSnapshot(Catalog* catalog, const std::string& kb_dir,
+                                       int64_t* generation) {
+  for (int tries = 0;; ++tries) {
+    catalog->BeginRead();
+    *generation = catalog->Generation();
+    if (*generation == 0) throw Error("search: nothing is indexed yet; run kb index");
+    try {
+      return std::make_unique<Snapshot>(fmt::format("{}/index-{}", kb_dir, *generation));
+    } catch (const Error&) {
+      // Another process may have replaced it between the two reads: look again.
+      catalog->EndRead();
+      if (tries == 5) throw;
+    }
+  }
+}
+
+bool HasTag(const Scope& scope, const std::string& tag) {
+  return std::ranges::find(scope.topics, tag) != scope.topics.end();
+}
+
+bool Admits(const Filters& filters, const CatalogDocument& document) {
+  const Scope& scope = document.scope;
+  if (!filters.kinds.empty() &&
+      std::ranges::find(filters.kinds, document.kind) == filters.kinds.end()) {
+    return false;
+  }
+  if (!filters.arch.empty() && !MatchesArch(scope.arch, filters.arch)) return false;
+  if (!filters.cuda.empty() && !MatchesCuda(scope.cuda, filters.cuda)) return false;
+  if (!filters.dtype.empty() && !scope.dtypes.empty() &&
+      std::ranges::find(scope.dtypes, filters.dtype) == scope.dtypes.end()) {
+    return false;
+  }
+  if (!filters.bound.empty() && !scope.bound.empty() && scope.bound != filters.bound) return false;
+  if (!filters.state.empty() && document.state != filters.state) return false;
+  if (!filters.license.empty() && document.license != filters.license) return false;
+  return std::ranges::all_of(filters.tags, [&](const std::string& t) { return HasTag(scope, t); });
+}
+
+bool IsEmpty(const Filters& f) {
+  return f.kinds.empty() && f.arch.empty() && f.cuda.empty() && f.dtype.empty() &&
+         f.bound.empty() && f.tags.empty() && f.state.empty() && f.license.empty();
+}
+
+}  // namespace
+
+struct Retriever::Rep {
+  explicit Rep(const std::string& dir)
+      : kb_dir(dir),
+        catalog(dir, Catalog::Mode::kRead),
+        snapshot(OpenSnapshot(&catalog, dir, &generation)) {}
+
+  // Which bundles may be shown at all. Refuted entries only when they are asked for by state.
+  std::vector<bool> Admitted(const Filters& filters) {
+    std::vector<bool> admitted(snapshot->bundles().size(), true);
+    for (size_t i = 0; i < admitted.size(); ++i) {
+      const DocRecord& main = snapshot->docs()[snapshot->bundles()[i].first_doc];
+      const bool refuted = static_cast<EvidenceState>(main.state) == EvidenceState::kRefuted;
+      admitted[i] = !refuted || filters.state == "refuted";
+      if (!admitted[i] || IsEmpty(filters)) continue;
+      const std::optional<CatalogDocument> document = catalog.DocumentByRow(main.row);
+      admitted[i] = document && Admits(filters, *document);
+    }
+    return admitted;
+  }
+
+  std::vector<float> EmbedQuery(const std::string& text, const QueryTerms& query) {
+    const LsaView lsa = ViewOf(*snapshot);
+    if (lsa.dim > 0) {
+      std::vector<Packed> row;
+      for (const QueryTerm& term : query.terms) {
+        const auto times = static_cast<uint32_t>(std::lround(std::exp(term.weight - 1)));
+        if (term.id != kNoTerm) row.push_back(Pack(term.id, times));
+      }
+      return EmbedRow(lsa, row);
+    }
+    if (snapshot->vector_meta().dim == 0) return {};
+    if (embedder == nullptr) embedder = MakeEmbedder(catalog.Meta("embedder"));
+    if (embedder == nullptr || embedder->fingerprint() != snapshot->vector_meta().fingerprint) {
+      throw Error("search: the embedder has changed since indexing; run kb index --rebuild");
+    }
+    const std::vector<std::string> texts = {text};
+    return embedder->Embed(texts);
+  }
+
+  Hit MakeHit(uint32_t bundle, const LegScores& legs, Variant variant, double score) {
+    Hit hit;
+    hit.score = score;
+    const BundleRecord& record = snapshot->bundles()[bundle];
+    const uint32_t chunk = legs.best_chunk[bundle];
+    const uint32_t doc = chunk == kNoTerm ? record.first_doc : snapshot->chunk_doc()[chunk];
+    hit.chunk_ordinal =
+        chunk == kNoTerm ? 0 : static_cast<int>(chunk - snapshot->docs()[doc].first_chunk);
+    hit.document = catalog.DocumentByRow(snapshot->docs()[doc].row).value_or(CatalogDocument{});
+    hit.chunk = catalog.ChunkByOrdinal(hit.document.row, hit.chunk_ordinal).value_or(Chunk{});
+    const auto main = catalog.DocumentByRow(snapshot->docs()[record.first_doc].row);
+    hit.bundle_id = main ? main->id : hit.document.id;
+    for (int leg = 0; leg < kLegs; ++leg) {
+      if (!Uses(variant, static_cast<Leg>(leg))) continue;
+      hit.features.push_back(
+          {kLegTable[leg].name, legs.by_bundle[leg][bundle], kLegTable[leg].weight});
+    }
+    return hit;
+  }
+
+  std::string kb_dir;
+  Catalog catalog;
+  int64_t generation = 0;
+  std::unique_ptr<Snapshot> snapshot;
+  std::unique_ptr<Embedder> embedder;
+};
+
+namespace {
+
+// Bundles with a score above zero, best first; ties in the order of paths.
+std::vector<std::pair<double, uint32_t>> Rank(const LegScores& legs, Variant variant,
+                                              const std::vector<bool>& admitted) {
+  std::vector<std::pair<double, uint32_t>> ranked;
+  for (uint32_t bundle = 0; bundle < admitted.size(); ++bundle) {
+    double fit = 0, score = 0;
+    for (int leg = 0; leg < kLegs; ++leg) {
+      if (!Uses(variant, static_cast<Leg>(leg))) continue;
+      const double part = kLegTable[leg].weight * legs.by_bundle[leg][bundle];
+      score += part;
+      if (leg != kLegEvidence) fit += part;
+    }
+    if (admitted[bundle] && fit > 0) ranked.emplace_back(score, bundle);
+  }
+  std::stable_sort(ranked.begin(), ranked.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  return ranked;
+}
+
+std::string UnknownWords(const QueryTerms& query, const std::vector<std::string>& terms,
+                         const Snapshot& snapshot) {
+  std::string out;
+  for (const std::string& term : terms) {
+    if (snapshot.FindTerm(term) != kNoTerm || out.find(term) != out.npos) continue;
+    out += (out.empty() ? "" : ", ") + term;
+  }
+  return query.terms.empty() ? "the question has no words to search for"
+         : out.empty()       ? "no document is about these words together"
+                             : "not known here: " + out;
+}
+
+}  // namespace
+
+Retriever::Retriever(const std::string& kb_dir) : rep_(std::make_unique<Rep>(kb_dir)) {}
+Retriever::~Retriever() = default;
+Retriever::Retriever(Retriever&&) noexcept = default;
+
+Answer Retriever::Search(const Query& query) {
+  Snapshot& snapshot = *rep_->snapshot;
+  const std::string text = query.text.substr(0, kMostQueryBytes);
+  const std::vector<std::string> words = Tokenize(text);
+  const QueryTerms terms = ReadQuery(snapshot, words);
+  LegScores legs = ScoreLexicalLegs(snapshot, terms);
+  if (query.variant != Variant::kLexical) {
+    const std::vector<float> vector = rep_->EmbedQuery(text, terms);
+    if (!vector.empty()) legs.by_bundle[kLegDense] = ScoreDenseLeg(snapshot, vector);
+  }
+  const auto ranked = Rank(legs, query.variant, rep_->Admitted(query.filters));
+
+  Answer answer;
+  answer.threshold = kThreshold;
+  const double reach = std::pow(terms.mass / std::max(terms.top_idf, 1e-6f), kMassPower);
+  answer.confidence = ranked.empty() ? 0 : ranked[0].first * reach;
+  const bool known_identifier = std::ranges::any_of(
+      Identifiers(text), [&](const std::string& id) { return snapshot.FindTerm(id) != kNoTerm; });
+  answer.nothing_applies = ranked.empty() || (answer.confidence < kThreshold && !known_identifier);
+  if (answer.nothing_applies) {
+    answer.why = UnknownWords(terms, words, snapshot);
+    if (!ranked.empty()) {
+      answer.nearest_miss = rep_->MakeHit(ranked[0].second, legs, query.variant, ranked[0].first);
+    }
+    if (!query.always_answer) return answer;
+  }
+  const size_t k = static_cast<size_t>(std::clamp(query.k, 0, kMostHits));
+  for (size_t i = 0; i < std::min(k, ranked.size()); ++i) {
+    answer.hits.push_back(rep_->MakeHit(ranked[i].second, legs, query.variant, ranked[i].first));
+  }
+  return answer;
+}
+
+std::string Retriever::PassageText(const Hit& hit) {
+  const std::string text = rep_->catalog.Text(hit.document.row);
+  const auto size = static_cast<int64_t>(text.size());
+  const int64_t begin = std::clamp<int64_t>(hit.chunk.begin, 0, size);
+  const int64_t end = std::clamp<int64_t>(hit.chunk.end, begin, size);
+  return text.substr(static_cast<size_t>(begin), static_cast<size_t>(end - begin));
+}
+
+Catalog& Retriever::catalog() { return rep_->catalog; }
+int64_t Retriever::generation() const { return rep_->generation; }
+
+bool Retriever::IsOutdated() {
+  const std::string path = fmt::format("{}/index-{}", rep_->kb_dir, rep_->generation);
+  return access(path.c_str(), F_OK) != 0;
+}
+
+}  // namespace kb

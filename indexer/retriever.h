@@ -19,12 +19,12 @@ enum class Variant { kFull, kLexical, kDense };
 // applies to is admitted.
 struct Filters {
   std::vector<Kind> kinds;
-  std::string arch;    // "sm_90"
-  std::string cuda;    // "13.0"
-  std::string dtype;   // "bf16"
-  std::string bound;   // memory | compute | latency
+  std::string arch;               // "sm_90"
+  std::string cuda;               // "13.0"
+  std::string dtype;              // "bf16"
+  std::string bound;              // memory | compute | latency
   std::vector<std::string> tags;  // each must be one of the document's topics
-  std::string state;   // nnk: proved, replicated, ...
+  std::string state;              // nnk: proved, replicated, ...
   std::string license;
 };
 
@@ -33,6 +33,7 @@ struct Query {
   Filters filters;
   int k = 10;
   Variant variant = Variant::kFull;
+  bool always_answer = false;  // hits even if nothing applies (to judge the ranking)
 };
 
 // One part of a score: contribution = weight * value.
@@ -45,16 +46,16 @@ struct Feature {
 // A bundle's best passage. A bundle (a skill with its references, an NNK entry, a lone
 // document) occurs once in an answer.
 struct Hit {
-  CatalogDocument document;   // the document that holds the passage
-  std::string bundle_id;      // the id of the bundle's SKILL.md or NNK.md; else the document's
+  CatalogDocument document;  // the document that holds the passage
+  std::string bundle_id;     // the id of the bundle's SKILL.md or NNK.md; else the document's
   Chunk chunk;
-  int chunk_ordinal = 0;      // within the document, 0-based
+  int chunk_ordinal = 0;  // within the document, 0-based
   double score = 0;
   std::vector<Feature> features;
 };
 
 struct Answer {
-  std::vector<Hit> hits;            // best first, at most k; empty: nothing applies
+  std::vector<Hit> hits;  // best first, at most k; empty: nothing applies
   bool nothing_applies = false;
   double confidence = 0;            // refusal score: higher is surer that something applies
   double threshold = 0;             // below it: nothing applies

@@ -1,0 +1,34 @@
+// One item of a context before it is written: what an agent should know of one hit, in pieces
+// by falling worth, so that as many as fit the budget are taken.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "indexer/retriever.h"
+
+namespace kb {
+
+struct ContextPiece {
+  const char* part = "";  // "claim", "passage", "code", "check" or "pitfalls"
+  std::string text;       // Markdown blocks, whole
+};
+
+struct ContextItem {
+  std::string id;     // of the bundle
+  std::string kind;   // "skill", "trace", "nnk" or "page"
+  std::string trust;  // nnk: its state; skill: "curated"; trace: "recorded"; page: "reference"
+  std::string title;
+  std::string applies;  // "sm_80 and later; CUDA >=12.0; memory-bound", or "not stated"
+  std::string gpu;      // where it was measured; "" if it was not
+  std::string cuda;
+  std::string citation;  // "[id@first 12 digits of the SHA-256 of its main file]"
+  std::string sha256;    // of the file that holds the passage
+  std::string source;    // "path:first-last"
+  std::string fetch;     // the command that gives all of it
+  std::vector<ContextPiece> pieces;
+};
+
+[[nodiscard]] ContextItem MakeContextItem(Retriever& retriever, const Hit& hit);
+
+}  // namespace kb

@@ -1,0 +1,174 @@
+#include "indexer/legs.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "indexer/vector_index.h"
+
+namespace kb {
+namespace {
+
+constexpr Bm25 kChunkBm25 = {1.2f, 0.9f};
+constexpr Bm25 kDocBm25 = {1.2f, 0.75f};
+constexpr Bm25 kPairBm25 = {1.2f, 0.5f};
+constexpr float kLeastDescriptionMass = 40;  // so that a two-word description is not "covered"
+
+// The best unit of each bundle: its score, and which one.
+std::vector<float> BestByBundle(const std::vector<float>& units, size_t bundles,
+                                const auto& bundle_of, std::vector<uint32_t>* best_unit) {
+  std::vector<float> best(bundles, 0.0f);
+  if (best_unit != nullptr) best_unit->assign(bundles, kNoTerm);
+  for (uint32_t unit = 0; unit < units.size(); ++unit) {
+    const uint32_t bundle = bundle_of(unit);
+    if (bundle >= bundles) continue;
+    const bool first = best_unit != nullptr && (*best_unit)[bundle] == kNoTerm;
+    if (!first && units[unit] <= best[bundle]) continue;
+    best[bundle] = units[unit];
+    if (best_unit != nullptr) (*best_unit)[bundle] = unit;
+  }
+  return best;
+}
+
+std::vector<TermId> DistinctIds(const QueryTerms& query) {
+  std::vector<TermId> ids;
+  for (const QueryTerm& term : query.terms) {
+    if (term.id != kNoTerm) ids.push_back(term.id);
+  }
+  std::sort(ids.begin(), ids.end());
+  return ids;
+}
+
+// Share of each description's idf mass, distinct terms, that the question names.
+std::vector<float> Coverage(const Snapshot& snapshot, const QueryTerms& query) {
+  const RowsView<TermId> descriptions = snapshot.Sequence(kDescriptionRows);
+  const std::vector<TermId> asked = DistinctIds(query);
+  std::vector<float> out(snapshot.bundles().size(), 0.0f);
+  for (size_t i = 0; i < out.size(); ++i) {
+    const std::span<const TermId> row = descriptions[snapshot.bundles()[i].first_doc];
+    std::vector<TermId> ids(row.begin(), row.end());
+    std::sort(ids.begin(), ids.end());
+    ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+    float all = 0, named = 0;
+    for (const TermId id : ids) {
+      const float idf = snapshot.Idf(id);
+      all += idf;
+      if (std::binary_search(asked.begin(), asked.end(), id)) named += idf;
+    }
+    out[i] = named / std::max(all, kLeastDescriptionMass);
+  }
+  return out;
+}
+
+// How often `pair` stands in the description of each bundle that has its first term.
+std::vector<std::pair<uint32_t, float>> CountPair(const Snapshot& snapshot, const FieldView& field,
+                                                  std::pair<TermId, TermId> pair) {
+  const RowsView<TermId> descriptions = snapshot.Sequence(kDescriptionRows);
+  std::vector<std::pair<uint32_t, float>> found;
+  for (const Packed p : field.postings[pair.first]) {
+    const uint32_t bundle = PackedId(p);
+    if (bundle >= snapshot.bundles().size()) continue;
+    const std::span<const TermId> row = descriptions[snapshot.bundles()[bundle].first_doc];
+    float count = 0;
+    for (size_t i = 1; i < row.size(); ++i) {
+      count += row[i - 1] == pair.first && row[i] == pair.second ? 1.0f : 0.0f;
+    }
+    if (count > 0) found.emplace_back(bundle, count);
+  }
+  return found;
+}
+
+// BM25 over neighbouring words of the descriptions; a pair's df counts descriptions.
+std::vector<float> Pairs(const Snapshot& snapshot, const QueryTerms& query) {
+  const FieldView field = snapshot.Field(kDescriptionField);
+  const size_t n = snapshot.bundles().size();
+  std::vector<float> out(n, 0.0f);
+  float average = 0;  // pairs a description
+  for (const float length : field.lengths) average += std::max(length - 1, 0.0f);
+  average = std::max(average / static_cast<float>(std::max<size_t>(n, 1)), 1e-9f);
+  for (const auto& pair : query.pairs) {
+    const auto found = CountPair(snapshot, field, pair);
+    const auto df = static_cast<double>(found.size());
+    const auto idf =
+        static_cast<float>(std::log(1.0 + (static_cast<double>(n) - df + 0.5) / (df + 0.5)));
+    for (const auto& [bundle, tf] : found) {
+      const float length = std::max(field.lengths[bundle] - 1, 0.0f) / average;
+      out[bundle] += idf * tf * (kPairBm25.k1 + 1) /
+                     (tf + kPairBm25.k1 * (1 - kPairBm25.b + kPairBm25.b * length));
+    }
+  }
+  return out;
+}
+
+// A tie-breaker between passages that fit alike, never a reason to answer.
+float EvidenceBonus(EvidenceState state) {
+  switch (state) {
+    case EvidenceState::kReplicated:
+      return 0.05f;
+    case EvidenceState::kProved:
+      return 0.03f;
+    case EvidenceState::kStale:
+      return -0.10f;
+    case EvidenceState::kRefuted:
+      return -0.50f;
+    case EvidenceState::kNone:
+      return 0.0f;
+  }
+  return 0.0f;
+}
+
+std::vector<float> Evidence(const Snapshot& snapshot) {
+  std::vector<float> out;
+  for (const BundleRecord& bundle : snapshot.bundles()) {
+    out.push_back(
+        EvidenceBonus(static_cast<EvidenceState>(snapshot.docs()[bundle.first_doc].state)));
+  }
+  return out;
+}
+
+void Divide(float by, std::vector<float>* values) {
+  for (float& value : *values) value /= by;
+}
+
+}  // namespace
+
+LegScores ScoreLexicalLegs(const Snapshot& snapshot, const QueryTerms& query) {
+  LegScores out;
+  const size_t bundles = snapshot.bundles().size();
+  const std::span<const DocRecord> docs = snapshot.docs();
+  const auto bundle_of_doc = [&](uint32_t doc) {
+    return doc < docs.size() ? docs[doc].bundle : kNoTerm;
+  };
+  const auto bundle_of_chunk = [&](uint32_t chunk) {
+    return bundle_of_doc(snapshot.chunk_doc()[chunk]);
+  };
+  out.by_bundle[kLegChunk] =
+      BestByBundle(ScoreField(snapshot.Field(kChunkField), query.terms, kChunkBm25), bundles,
+                   bundle_of_chunk, &out.best_chunk);
+  out.by_bundle[kLegDoc] =
+      BestByBundle(ScoreField(snapshot.Field(kDocField), query.terms, kDocBm25), bundles,
+                   bundle_of_doc, nullptr);
+  out.by_bundle[kLegMain] = ScoreField(snapshot.Field(kMainField), query.terms, kDocBm25);
+  out.by_bundle[kLegPair] = Pairs(snapshot, query);
+  for (const Leg leg : {kLegChunk, kLegDoc, kLegMain, kLegPair}) {
+    out.by_bundle[leg].resize(bundles);
+    Divide(std::max(query.mass, 1e-6f), &out.by_bundle[leg]);
+  }
+  out.by_bundle[kLegCoverage] = Coverage(snapshot, query);
+  out.by_bundle[kLegEvidence] = Evidence(snapshot);
+  out.by_bundle[kLegDense].assign(bundles, 0.0f);
+  return out;
+}
+
+std::vector<float> ScoreDenseLeg(const Snapshot& snapshot, const std::vector<float>& query) {
+  const auto dim = static_cast<int>(snapshot.vector_meta().dim);
+  const size_t bundles = snapshot.bundles().size();
+  const std::span<const float> vectors = snapshot.file().Section<float>(kBundleVectors);
+  if (dim == 0 || vectors.size() != bundles * static_cast<size_t>(dim)) {
+    return std::vector<float>(bundles, 0.0f);
+  }
+  std::vector<float> out = AllSimilarities(vectors, dim, query);
+  for (float& similarity : out) similarity = std::max(similarity, 0.0f);
+  return out;
+}
+
+}  // namespace kb
