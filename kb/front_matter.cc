@@ -187,7 +187,7 @@ class Reader {
     Report(Severity::kError, limit ? "front-matter-limit" : "front-matter-yaml",
            yaml.error.line + line_offset,
            (limit ? "over a limit: " : "not YAML: ") + yaml.error.message + how,
-           limit ? "move long material into the body and write out what an alias repeats"
+           limit ? "move long material into the body"
                  : "quote values that hold \": \", start with a special character or mix quotes");
   }
 

@@ -67,7 +67,7 @@ TEST(ParseFrontMatter, LoadsEveryDefectOfPublicFiles) {
        "B",
        6,
        {"front-matter-yaml"}},
-      {"alias", "---\na: &x 1\nb: *x\n---\n", R"({"a":1,"b":"*x"})", "", 5, {"front-matter-limit"}},
+      {"alias", "---\na: &x 1\nb: *x\n---\n", R"({"a":1,"b":"*x"})", "", 5, {"front-matter-yaml"}},
       {"NUL",
        std::string("---\na: x\0y\nb: 2\n---\nB", 21),
        R"({"a":"x\u0000y","b":2})",
@@ -169,12 +169,12 @@ TEST(ParseFrontMatter, OverALimitItIsScanned) {
   EXPECT_THAT(Rules(diagnostics), ElementsAre("front-matter-limit"));
 }
 
-TEST(ParseFrontMatter, SixteenMebibytesEndQuickly) {
+TEST(ParseFrontMatter, HostileTextsEndQuickly) {
   for (const char* unit :
        {"---x\n", "<!--\n", "<!-- -->\n", "a: b: c\n", "a:\n", "\n", "- ", "{"}) {
     std::string text = "---\n";
     if (unit[0] == '<') text.clear();
-    while (text.size() < (16u << 20)) text += unit;
+    while (text.size() < (4u << 20)) text += unit;
     static_cast<void>(ParseFrontMatter(text, "p.md", nullptr));
     text += "\n---\n";
     static_cast<void>(ParseFrontMatter(text, "p.md", nullptr));
