@@ -9,8 +9,11 @@
 namespace kb {
 
 // In order; the byte ranges join to the body exactly (nothing lost, nothing twice), except
-// that a document without a body has one empty chunk. A fence longer than the target is one
-// chunk. Neighbouring small sections under one parent are joined.
+// that a document without a body has one empty chunk. Sections over 350 words are cut at the
+// borders of blocks; a larger block at list items, at line ends or, failing that, at spaces,
+// but a fence never: it may make a chunk larger. Neighbouring small sections under one parent
+// are joined; the heading then names all of them: "A > B; C". A heading that repeats the
+// document's title is left out of the path. Linear in the size of the body.
 [[nodiscard]] std::vector<Chunk> SplitDocument(const Document& document);
 
 }  // namespace kb
