@@ -8,7 +8,8 @@
 namespace kb {
 
 // One run with the rules used, deterministic bytes. Paths become relative URIs with
-// percent-encoding; line 0 has no region.
+// percent-encoding (file: URIs if they begin at the root); line 0 has no region. kBlock is
+// "error". Safety rules are tagged "security".
 [[nodiscard]] std::string WriteSarif(const Diagnostics& diagnostics, std::string_view version);
 
 }  // namespace kb
