@@ -62,12 +62,13 @@ class Cutter {
       : body_(document.body), lines_(SplitLines(body_)), title_(Bare(document.title)) {
     const std::vector<Block>& blocks = document.blocks;
     sections_.emplace_back();
+    size_t begin = AddLead(blocks.empty() ? body_.size() : LineBegin(blocks[0].first_line));
     for (size_t i = 0; i < blocks.size();) {
       size_t next = i + 1;  // the blocks between are fences inside block i
       while (next < blocks.size() && blocks[next].first_line <= blocks[i].last_line) ++next;
-      const size_t begin = i == 0 ? 0 : LineBegin(blocks[i].first_line);
       const size_t end = next < blocks.size() ? LineBegin(blocks[next].first_line) : body_.size();
       AddBlock(blocks[i], std::span(blocks).subspan(i + 1, next - i - 1), begin, end);
+      begin = end;
       i = next;
     }
     if (atoms_.empty()) AddAtom(0, body_.size(), 0);
@@ -90,16 +91,31 @@ class Cutter {
   void AddBlock(const Block& block, std::span<const Block> fences, size_t begin, size_t end) {
     if (block.type == BlockType::kHeading) OpenSection(block);
     sections_.back().bare = sections_.back().bare && block.type == BlockType::kHeading;
-    const std::string_view first_line = begin < end ? lines_[block.first_line - 1] : "";
-    const size_t mark = first_line.find_first_not_of(' ');
-    const bool fence = block.type == BlockType::kCode && mark != std::string_view::npos &&
-                       (first_line[mark] == '`' || first_line[mark] == '~');
     const int words = CountWords(body_.substr(begin, end - begin));
-    if (fence || words <= kMaxWords) {
+    if (words <= kMaxWords) {
       AddAtom(begin, end, words);
+    } else if (IsFence(block)) {
+      const size_t fence_end = std::min(end, LineBegin(block.last_line + 1));
+      AddAtom(begin, fence_end, CountWords(body_.substr(begin, fence_end - begin)));
+      AddLines(block.last_line + 1, false, {}, fence_end, end);
     } else {
-      AddLines(block, fences, begin, end);
+      AddLines(block.first_line, block.type == BlockType::kList, fences, begin, end);
     }
+  }
+
+  // Lines before the first block: blank, or link definitions, which are no blocks. Gives where
+  // the first block's atom begins.
+  size_t AddLead(size_t end) {
+    if (CountWords(body_.substr(0, end)) <= kMaxWords) return 0;
+    AddLines(1, false, {}, 0, end);
+    return end;
+  }
+
+  [[nodiscard]] bool IsFence(const Block& block) const {
+    const std::string_view line = lines_[block.first_line - 1];
+    const size_t mark = line.find_first_not_of(' ');
+    return block.type == BlockType::kCode && mark != std::string_view::npos &&
+           (line[mark] == '`' || line[mark] == '~');
   }
 
   void OpenSection(const Block& heading) {
@@ -115,14 +131,14 @@ class Cutter {
     sections_.push_back(std::move(section));
   }
 
-  // A block that is too large: an atom a line, or an item of a list while it is not too large
-  // itself. Fences inside stay whole.
-  void AddLines(const Block& block, std::span<const Block> fences, size_t begin, size_t end) {
-    const bool list = block.type == BlockType::kList;
+  // What is too large, from `first_line` on: an atom a line, or an item of a list while it is
+  // not too large itself. Fences inside stay whole.
+  void AddLines(int first_line, bool list, std::span<const Block> fences, size_t begin,
+                size_t end) {
     size_t atom = begin;
     int words = 0;
     bool whole = false;  // the atom holds a fence
-    for (int line = block.first_line; line <= block.last_line; ++line) {
+    for (int line = first_line; LineBegin(line) < end; ++line) {
       const size_t at = LineBegin(line);
       while (!fences.empty() && line > fences.front().last_line) fences = fences.subspan(1);
       const bool inside = !fences.empty() && line > fences.front().first_line;

@@ -208,6 +208,17 @@ TEST(SplitDocument, GiantWordIsCutBetweenCharacters) {
   EXPECT_LE(split.chunks.size(), 20u);
 }
 
+TEST(SplitDocument, LinkDefinitionsAreCutAlthoughTheyAreNoBlocks) {
+  std::string links;
+  for (int i = 0; i < 1000; ++i) links += "[a" + std::to_string(i) + "]: u\n";
+  for (const char* before : {"", "# T\n\n", "text\n\n", "```\ncode\n```\n"}) {
+    const Split split = Of(before + links);
+    ExpectWhole(split);
+    EXPECT_GE(split.chunks.size(), 5u) << before;
+    EXPECT_GE(Of(links + "\n" + before).chunks.size(), 5u) << before;
+  }
+}
+
 TEST(SplitDocument, LineEndsOfAllKindsAreKept) {
   for (const char* end : {"\n", "\r\n", "\r"}) {
     std::string text = std::string("# T") + end + end + "## A" + end;
