@@ -237,7 +237,7 @@ std::string EscapeDelimiters(std::string_view text) {
   std::string out;
   for (size_t i = 0; i < text.size(); ++i) {
     size_t at = i + 1;
-    while (at < text.size() && (text[at] == '/' || text[at] == ' ')) ++at;
+    while (at < text.size() && (text[at] == '/' || (text[at] > 0 && text[at] <= ' '))) ++at;
     const std::string_view name = text.substr(at, 2);
     const bool ours =
         text[i] == '<' && (name == "kb" || name == "KB" || name == "Kb" || name == "kB");

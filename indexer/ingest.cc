@@ -72,6 +72,7 @@ class Ingester {
     FindRoots();
     Scan();
     if (!Changed()) return Unchanged();
+    DropDamagedSnapshot();
     catalog_.BeginWrite();
     ReadFresh();
     RemoveGone();
@@ -105,6 +106,14 @@ class Ingester {
       return;
     }
     for (uint32_t doc = 0; doc < old_->docs().size(); ++doc) old_doc_[old_->docs()[doc].row] = doc;
+  }
+
+  // Nothing of a snapshot with a changed byte may be carried over.
+  void DropDamagedSnapshot() {
+    if (old_ == nullptr || old_->file().IsIntact()) return;
+    old_.reset();
+    old_doc_.clear();
+    for (Item& item : items_) Compare(&item);
   }
 
   // Roots as catalogued: relative to Base() where below it, else absolute.
@@ -166,6 +175,7 @@ class Ingester {
   void Compare(Item* item) {
     const CatalogDocument* known = item->known;
     item->fresh = true;
+    item->row = 0;
     if (known == nullptr || known->bundle != item->bundle || known->root != item->root) return;
     const auto old = old_doc_.find(known->row);
     if (!known->blocked && old == old_doc_.end()) return;

@@ -164,6 +164,26 @@ std::vector<std::pair<double, uint32_t>> Rank(const LegScores& legs, Variant var
   return ranked;
 }
 
+// A question that is little more than names the index knows is a look-up and always answered:
+// half of its mass is identifiers, or it has at most two words and all are known.
+bool IsLookup(const Snapshot& snapshot, const QueryTerms& query, std::string_view text) {
+  const auto known = [](const QueryTerm& term) { return term.id != kNoTerm; };
+  if (query.terms.size() <= 2 && std::ranges::all_of(query.terms, known)) return true;
+  std::vector<TermId> named;
+  for (const std::string& identifier : Identifiers(text)) {
+    const std::vector<std::string> terms = Tokenize(identifier);
+    if (terms.empty() || snapshot.FindTerm(terms[0]) == kNoTerm) continue;
+    for (const std::string& term : terms) named.push_back(snapshot.FindTerm(term));
+  }
+  float mass = 0;
+  for (const QueryTerm& term : query.terms) {
+    if (known(term) && std::ranges::find(named, term.id) != named.end()) {
+      mass += term.weight * term.idf;
+    }
+  }
+  return mass >= query.mass / 2 && mass > 0;
+}
+
 std::string UnknownWords(const QueryTerms& query, const std::vector<std::string>& terms,
                          const Snapshot& snapshot) {
   std::string out;

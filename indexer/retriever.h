@@ -18,19 +18,19 @@ enum class Variant { kFull, kLexical, kDense };
 // Filters come before scoring; an empty one admits all. A document that does not say what it
 // applies to is admitted.
 struct Filters {
-  std::vector<Kind> kinds;
-  std::string arch;               // "sm_90"
-  std::string cuda;               // "13.0"
-  std::string dtype;              // "bf16"
-  std::string bound;              // memory | compute | latency
-  std::vector<std::string> tags;  // each must be one of the document's topics
-  std::string state;              // nnk: proved, replicated, ...
-  std::string license;
+  std::vector<Kind> kinds = {};
+  std::string arch = {};               // "sm_90"
+  std::string cuda = {};               // "13.0"
+  std::string dtype = {};              // "bf16"
+  std::string bound = {};              // memory | compute | latency
+  std::vector<std::string> tags = {};  // each must be one of the document's topics
+  std::string state = {};              // nnk: proved, replicated, ...
+  std::string license = {};
 };
 
 struct Query {
-  std::string text;
-  Filters filters;
+  std::string text = {};
+  Filters filters = {};
   int k = 10;
   Variant variant = Variant::kFull;
   bool always_answer = false;  // hits even if nothing applies (to judge the ranking)
