@@ -34,12 +34,11 @@ std::string UnknownOption(const std::string& word, std::span<const Option* const
     if (!IsPositional(*option)) known.push_back(BareName(*option).substr(1));
   }
   for (std::string& candidate : known) candidate.erase(0, candidate.starts_with("-") ? 1 : 0);
-  const std::string nearest = Nearest(bare, known);
+  const std::string nearest = bare.size() < 2 ? "" : Nearest(bare, known);
   if (nearest.empty()) {
     return "unknown option " + name + "; a word that begins with - goes after --";
   }
-  return "unknown option " + name + "; did you mean " + (nearest.size() == 1 ? "-" : "--") +
-         nearest + "?";
+  return "unknown option " + name + "; did you mean --" + nearest + "?";
 }
 
 std::string CheckChoice(const Option& option, const std::string& value) {
@@ -76,6 +75,8 @@ std::string Check(const Option& option, const Words& values) {
     std::string wrong;
     if (value.find_first_not_of(" \t\r\n") == std::string::npos) {
       wrong = BareName(option) + " is empty";
+    } else if (!IsPositional(option) && value.starts_with("--")) {  // CLI11 takes anything
+      wrong = BareName(option) + " needs a value, not " + Quoted(value);
     } else if (option.type == ArgType::kInt) {
       wrong = CheckInt(option, value);
     } else if (option.choices[0] != '\0') {

@@ -102,7 +102,7 @@ constexpr Command kCommands[] = {
     {"lint", "check skills, traces and entries: format, safety, code", "kb lint skills",
      "0 no errors; 1 errors found; 2 could not", kLint, RunLint},
     {"status", "say what is indexed and whether it is up to date", "kb status --stale",
-     "0 (with --stale: nothing is); 1 nothing indexed, or stale; 2 could not", kStatus, RunStatus},
+     "0 fine; 1 nothing indexed, or --stale found some; 2 could not", kStatus, RunStatus},
     {"eval retrieval", "judge the search by questions with known answers",
      "kb eval retrieval --root corpus --queries dev.jsonl --only named=false",
      "0 judged; 1 the gate failed or no questions; 2 could not", kEvalRetrieval, RunEvalRetrieval},

@@ -55,9 +55,10 @@ std::string FirstError(const std::string& log, int fence_line) {
   const std::vector<std::string_view> lines = SplitLines(log);
   const std::string start = std::string(kSourceName) + "(";
   for (const std::string_view line : lines) {
-    const size_t error = line.find("error");
     const size_t close = line.find("): ");
-    if (error == std::string_view::npos) continue;
+    const bool is_error = line.find("error: ") != std::string_view::npos ||
+                          line.find("error #") != std::string_view::npos;
+    if (!is_error) continue;
     if (!line.starts_with(start) || close == std::string_view::npos) return std::string(line);
     int number = 0;
     std::from_chars(line.data() + start.size(), line.data() + close, number);

@@ -133,7 +133,7 @@ std::string ScoreTable(const std::vector<VariantScore>& scores) {
   add("refusal AUROC", [](const VariantScore& s) { return Fixed(s.refusal_auroc, 3); });
   add("p50 ms", [](const VariantScore& s) { return Fixed(s.p50_ms, 2); });
   add("p99 ms", [](const VariantScore& s) { return Fixed(s.p99_ms, 2); });
-  return table.Draw(0);
+  return table.Draw();
 }
 
 // Each measure in which `full` is below `lexical`, a line each on `talk`. NaN fails.

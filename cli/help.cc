@@ -58,7 +58,7 @@ std::string HelpText() {
   text += "\n" + Lines(GlobalOptions());
   text += "\nkb help COMMAND explains a command; kb --version says the version.\n";
   text += "exit codes: 0 found or clean, 1 nothing found or findings, 2 could not do it\n";
-  text += "example: kb index && " + std::string(Commands()[1].example) + "\n";
+  text += "example: kb index && kb search \"shared memory bank conflicts\" -k 3\n";
   return text;
 }
 

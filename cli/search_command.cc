@@ -4,9 +4,11 @@
 //   HIT: {rank, score, bundle_id, chunk, ordinal, heading, lines: [first, last], snippet,
 //         document: DocumentJson, features: [{name, value, weight, contribution}...]}
 // `document` holds sha256, path, trust, license, scope; `get` takes "ID#CHUNK".
+#include <algorithm>
 #include <cstdio>
 #include <ostream>
 #include <string>
+#include <vector>
 
 #include "cli/document_json.h"
 #include "cli/filters.h"
@@ -21,6 +23,7 @@ namespace kb {
 namespace {
 
 constexpr int kIndent = 5;
+constexpr int kLeastHeading = 12;
 constexpr int kSnippetCells = 160;  // when no terminal says less
 
 Variant VariantOf(const std::string& name) {
@@ -45,8 +48,15 @@ Value FeaturesJson(const std::vector<Feature>& features) {
   return Value(std::move(list));
 }
 
+// A passage that is a heading alone is shown by what its document says of itself.
+std::vector<SnippetWord> SnippetOf(Retriever& retriever, const Hit& hit, const std::string& query,
+                                   int cells) {
+  auto snippet = MakeSnippet(retriever.PassageText(hit), query, cells);
+  return snippet.empty() ? MakeSnippet(hit.document.description, query, cells) : snippet;
+}
+
 Value HitJson(Retriever& retriever, const Hit& hit, int rank, const std::string& query) {
-  const std::string text = retriever.PassageText(hit);
+  const auto snippet = SnippetOf(retriever, hit, query, kSnippetCells);
   return Value(Value::Map{{"rank", rank},
                           {"score", hit.score},
                           {"bundle_id", hit.bundle_id},
@@ -54,7 +64,7 @@ Value HitJson(Retriever& retriever, const Hit& hit, int rank, const std::string&
                           {"ordinal", hit.chunk_ordinal},
                           {"heading", hit.chunk.heading},
                           {"lines", Value(Value::List{hit.chunk.first_line, hit.chunk.last_line})},
-                          {"snippet", SnippetText(MakeSnippet(text, query, kSnippetCells), false)},
+                          {"snippet", SnippetText(snippet, false)},
                           {"document", Value(DocumentJson(hit.document))},
                           {"features", FeaturesJson(hit.features)}});
 }
@@ -85,32 +95,74 @@ std::string KindAndState(const CatalogDocument& document) {
 
 std::string Citation(const Hit& hit) { return hit.document.id + "#" + hit.chunk.id; }
 
-void AddExplanation(const Hit& hit, Table* table) {
-  const std::string indent(kIndent, ' ');
-  table->AddLine(indent + "score " + Fixed(hit.score));
-  for (const Feature& feature : hit.features) {
-    std::string name = feature.name;
-    name.resize(std::max<size_t>(name.size(), 16), ' ');
-    table->AddLine(indent + "  " + name + " " + Fixed(feature.value) + " x " +
-                   Fixed(feature.weight) + " = " + Fixed(feature.value * feature.weight));
-  }
+std::string Padded(std::string text, int width) {
+  const int missing = width - DisplayWidth(text);
+  if (missing > 0) text.append(static_cast<size_t>(missing), ' ');
+  return text;
 }
 
-std::string AnswerTable(Retriever& retriever, const Answer& answer, const Query& query,
-                        bool explain, const Streams& streams) {
-  const int columns = streams.out_is_terminal ? streams.columns : 0;
-  const int cells = columns > 0 ? columns - kIndent : kSnippetCells;
-  Table table({{"", true}, {""}, {""}, {"", false, true}});
+std::string Explanation(const Hit& hit) {
+  const std::string indent(kIndent, ' ');
+  std::string text = indent + "score " + Fixed(hit.score) + "\n";
+  for (const Feature& feature : hit.features) {
+    text += indent + "  " + Padded(feature.name, 16) + " " + Fixed(feature.value) + " x " +
+            Fixed(feature.weight) + " = " + Fixed(feature.value * feature.weight) + "\n";
+  }
+  return text;
+}
+
+// The widths of the columns. A citation is never cut: it is there to be copied. One so long
+// that little room is left for the heading stands out of its column.
+struct Widths {
+  int columns = 0;  // 0: no limit
+  int rank = 0, citation = 0, kind = 0;
+};
+
+Widths WidthsOf(const std::vector<Hit>& hits, int columns) {
+  Widths widths;
+  widths.columns = columns;
+  widths.rank = DisplayWidth(std::to_string(hits.size()));
+  for (const Hit& hit : hits) {
+    const int citation = DisplayWidth(Printable(Citation(hit)));
+    if (columns == 0 || citation <= columns / 2) {
+      widths.citation = std::max(widths.citation, citation);
+    }
+    widths.kind = std::max(widths.kind, DisplayWidth(KindAndState(hit.document)));
+  }
+  return widths;
+}
+
+// "1  warp-reduction#22268f7b  skill  Pitfalls > Masks"; the heading below if it has no room.
+std::string HitLine(const Hit& hit, int rank, const Widths& widths) {
+  const std::string number = std::to_string(rank);
+  std::string line = std::string(widths.rank - number.size(), ' ') + number + "  " +
+                     Padded(Printable(Citation(hit)), widths.citation) + "  " +
+                     Padded(KindAndState(hit.document), widths.kind);
+  const std::string& own = hit.chunk.heading;
+  const std::string heading = Printable(own.empty() ? hit.document.title : own);
+  if (widths.columns == 0) return line + "  " + heading + "\n";
+  const int room = widths.columns - DisplayWidth(line) - 2;
+  if (room >= kLeastHeading) return line + "  " + FitWidth(heading, room) + "\n";
+  line.erase(line.find_last_not_of(' ') + 1);
+  return line + "\n" + std::string(kIndent, ' ') + FitWidth(heading, widths.columns - kIndent) +
+         "\n";
+}
+
+std::string AnswerText(Retriever& retriever, const Answer& answer, const Query& query, bool explain,
+                       const Streams& streams) {
+  const Widths widths = WidthsOf(answer.hits, streams.out_is_terminal ? streams.columns : 0);
+  const int cells = widths.columns > 0 ? widths.columns - kIndent : kSnippetCells;
+  std::string text;
   int rank = 0;
   for (const Hit& hit : answer.hits) {
-    const std::string& heading = hit.chunk.heading;
-    table.AddRow({std::to_string(++rank), Citation(hit), KindAndState(hit.document),
-                  heading.empty() ? hit.document.title : heading});
-    const auto snippet = MakeSnippet(retriever.PassageText(hit), query.text, cells);
-    table.AddLine(std::string(kIndent, ' ') + SnippetText(snippet, streams.color));
-    if (explain) AddExplanation(hit, &table);
+    text += HitLine(hit, ++rank, widths);
+    const auto snippet = SnippetOf(retriever, hit, query.text, cells);
+    if (!snippet.empty()) {
+      text += std::string(kIndent, ' ') + SnippetText(snippet, streams.color) + "\n";
+    }
+    if (explain) text += Explanation(hit);
   }
-  return table.Draw(columns);
+  return text;
 }
 
 void SayNothingApplies(const Answer& answer, Streams& streams) {
@@ -135,7 +187,7 @@ int RunSearch(const Args& args, Streams& streams) {
   } else if (answer.hits.empty()) {
     SayNothingApplies(answer, streams);
   } else {
-    streams.out << AnswerTable(retriever, answer, query, args.Has("--explain"), streams);
+    streams.out << AnswerText(retriever, answer, query, args.Has("--explain"), streams);
   }
   return answer.hits.empty() ? kNothing : kFound;
 }

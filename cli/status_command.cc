@@ -169,7 +169,7 @@ std::string Facts(const Status& status) {
   table.AddRow({"documents", documents});
   table.AddRow({"passages", std::to_string(status.chunks)});
   table.AddRow({"embedder", status.embedder});
-  return table.Draw(0);
+  return table.Draw();
 }
 
 void PrintList(const char* what, const std::vector<std::string>& items, bool all,

@@ -60,11 +60,6 @@ uint32_t NextPoint(std::string_view text, size_t* at) {
   return point;
 }
 
-void AppendLine(std::string line, std::string* text) {
-  line.erase(line.find_last_not_of(' ') + 1);
-  *text += line + "\n";
-}
-
 }  // namespace
 
 int DisplayWidth(std::string_view text) {
@@ -88,24 +83,14 @@ std::string FitWidth(std::string_view text, int width) {
 void Table::AddRow(std::vector<std::string> cells) {
   for (std::string& cell : cells) cell = Printable(cell);
   cells.resize(columns_.size());
-  rows_.push_back({std::move(cells), {}});
+  rows_.push_back(std::move(cells));
 }
 
-void Table::AddLine(std::string line) { rows_.back().lines.push_back(std::move(line)); }
-
-std::vector<int> Table::Widths(int columns) const {
+std::vector<int> Table::Widths() const {
   std::vector<int> widths;
-  int total = -kGap;
-  size_t shrinks = columns_.size();
   for (size_t i = 0; i < columns_.size(); ++i) {
-    int width = DisplayWidth(columns_[i].header);
-    for (const Row& row : rows_) width = std::max(width, DisplayWidth(row.cells[i]));
-    widths.push_back(width);
-    total += width + kGap;
-    if (columns_[i].shrinks) shrinks = i;
-  }
-  if (columns > 0 && total > columns && shrinks < widths.size()) {
-    widths[shrinks] = std::max(0, widths[shrinks] - (total - columns));
+    widths.push_back(DisplayWidth(columns_[i].header));
+    for (const auto& row : rows_) widths[i] = std::max(widths[i], DisplayWidth(row[i]));
   }
   return widths;
 }
@@ -114,28 +99,23 @@ std::string Table::DrawRow(const std::vector<std::string>& cells,
                            const std::vector<int>& widths) const {
   std::string line;
   for (size_t i = 0; i < cells.size(); ++i) {
-    const std::string cell = FitWidth(cells[i], widths[i]);
-    const std::string pad(std::max(0, widths[i] - DisplayWidth(cell)), ' ');
-    line += columns_[i].right ? pad + cell : cell + pad;
+    const std::string pad(static_cast<size_t>(widths[i] - DisplayWidth(cells[i])), ' ');
+    line += columns_[i].right ? pad + cells[i] : cells[i] + pad;
     line += std::string(kGap, ' ');
   }
-  return line;
+  line.erase(line.find_last_not_of(' ') + 1);
+  return line + "\n";
 }
 
-std::string Table::Draw(int columns) const {
-  const std::vector<int> widths = Widths(columns);
+std::string Table::Draw() const {
+  const std::vector<int> widths = Widths();
   std::vector<std::string> headers;
-  bool any = false;
-  for (const Column& column : columns_) {
-    headers.push_back(column.header);
-    any = any || !column.header.empty();
-  }
+  for (const Column& column : columns_) headers.push_back(column.header);
   std::string text;
-  if (any) AppendLine(DrawRow(headers, widths), &text);
-  for (const Row& row : rows_) {
-    AppendLine(DrawRow(row.cells, widths), &text);
-    for (const std::string& line : row.lines) AppendLine(line, &text);
-  }
+  const bool any = std::any_of(headers.begin(), headers.end(),
+                               [](const std::string& header) { return !header.empty(); });
+  if (any) text += DrawRow(headers, widths);
+  for (const auto& row : rows_) text += DrawRow(row, widths);
   return text;
 }
 

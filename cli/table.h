@@ -1,9 +1,10 @@
-// Text in columns that fit a terminal, measured in cells: a CJK character takes two, a
+// Text in columns, measured in cells of a terminal: a CJK character takes two, a
 // combining mark none.
 #pragma once
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace kb {
@@ -16,8 +17,7 @@ namespace kb {
 
 struct Column {
   std::string header;
-  bool right = false;    // numbers
-  bool shrinks = false;  // cut when the table is wider than allowed; one column at most
+  bool right = false;  // numbers
 };
 
 class Table {
@@ -26,24 +26,18 @@ class Table {
 
   // A cell for each column; foreign text is made printable here.
   void AddRow(std::vector<std::string> cells);
-  // A line below the last row, written as it is.
-  void AddLine(std::string line);
 
-  // Each line ends with a newline and has no trailing spaces. `columns` 0: no limit. The
-  // header is left out if all headers are empty.
-  [[nodiscard]] std::string Draw(int columns) const;
+  // Each line ends with a newline and has no trailing spaces. The header is left out if all
+  // headers are empty.
+  [[nodiscard]] std::string Draw() const;
 
  private:
-  struct Row {
-    std::vector<std::string> cells;
-    std::vector<std::string> lines;
-  };
-  [[nodiscard]] std::vector<int> Widths(int columns) const;
+  [[nodiscard]] std::vector<int> Widths() const;
   [[nodiscard]] std::string DrawRow(const std::vector<std::string>& cells,
                                     const std::vector<int>& widths) const;
 
   std::vector<Column> columns_;
-  std::vector<Row> rows_;
+  std::vector<std::vector<std::string>> rows_;
 };
 
 }  // namespace kb

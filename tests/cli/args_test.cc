@@ -101,7 +101,7 @@ TEST(CommandLine, SaysWhatIsWrongInOneLineWithItsMend) {
       {{"search", "x", "--expl"},
        "kb search: unknown option --expl; did you mean --explain? (kb search --help)"},
       {{"search", "x", "-n", "3"},
-       "kb search: unknown option -n; did you mean -k? (kb search --help)"},
+       "kb search: unknown option -n; a word that begins with - goes after -- (kb search --help)"},
       {{"search", "--use_fast_math"},
        "kb search: unknown option --use_fast_math; a word that begins with - goes after -- (kb "
        "search --help)"},
@@ -109,8 +109,9 @@ TEST(CommandLine, SaysWhatIsWrongInOneLineWithItsMend) {
       {{"search", ""}, "kb search: QUERY is empty (kb search --help)"},
       {{"search", " \t"}, "kb search: QUERY is empty (kb search --help)"},
       {{"search", "x", "--arch"}, "kb search: --arch needs a value (kb search --help)"},
-      {{"search", "x", "--arch", "--json"}, "kb search: --arch needs a value (kb search --help)"},
-      {{"search", "x", "--arch="}, "kb search: --arch is empty (kb search --help)"},
+      {{"search", "x", "--arch", "--json"},
+       "kb search: --arch needs a value, not '--json' (kb search --help)"},
+      {{"search", "x", "--arch="}, "kb search: --arch needs a value (kb search --help)"},
       {{"search", "x", "--arch", ""}, "kb search: --arch is empty (kb search --help)"},
       {{"search", "x", "--arch", "a", "--arch", "b"},
        "kb search: --arch is given twice (kb search --help)"},
@@ -178,7 +179,9 @@ TEST(CommandTable, IsWhole) {
       if (option.type != ArgType::kFlag && !IsPositional(option)) {
         EXPECT_STRNE(option.value_name, "");
       }
-      if (IsPositional(option)) EXPECT_FALSE(repeatable) << "nothing follows a repeatable word";
+      if (IsPositional(option)) {
+        EXPECT_FALSE(repeatable) << "nothing follows a repeatable word";
+      }
       repeatable = repeatable || (IsPositional(option) && IsRepeatable(option));
     }
     EXPECT_TRUE(options.contains("--json")) << command.name;
