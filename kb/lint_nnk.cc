@@ -28,6 +28,15 @@ bool IsOneSentence(std::string_view text) {
   return !text.empty();
 }
 
+// A number of its own: not that of "H200", "fp16" or "sm_90".
+bool HasNumber(std::string_view text) {
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char before = i == 0 ? ' ' : text[i - 1];
+    if (IsDigit(text[i]) && !IsAlnum(before) && before != '_') return true;
+  }
+  return false;
+}
+
 class NnkCheck {
  public:
   NnkCheck(const LintSource& source, LintReport& report)
@@ -99,7 +108,7 @@ class NnkCheck {
     const std::string claim = front_["claim"].ToText();
     if (claim.empty()) return;
     if (!IsOneSentence(claim)) Add("nnk-claim", "claim", "the claim is not one sentence");
-    if (std::none_of(claim.begin(), claim.end(), IsDigit)) {
+    if (!HasNumber(claim)) {
       Add("nnk-claim", "claim", "the claim has no number");
     }
   }

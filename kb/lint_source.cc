@@ -50,7 +50,7 @@ bool LintSource::InInlineCode(size_t offset) const {
 }
 
 size_t Find(std::string_view text, std::string_view needle, size_t from) {
-  if (from > text.size()) return std::string_view::npos;
+  if (from >= text.size()) return std::string_view::npos;  // memmem wants no null
   const void* found = memmem(text.data() + from, text.size() - from, needle.data(), needle.size());
   if (found == nullptr) return std::string_view::npos;
   return static_cast<size_t>(static_cast<const char*>(found) - text.data());

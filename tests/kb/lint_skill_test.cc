@@ -242,6 +242,11 @@ TEST(Lint, SortsByLineAndKeepsTheFindingsOfParsing) {
                              [](const auto& a, const auto& b) { return a.line < b.line; }));
 }
 
+TEST(Lint, TakesAnEmptyFile) {
+  EXPECT_THAT(LintText("a/page.md", ""), IsEmpty());
+  EXPECT_TRUE(Has(LintText("a/SKILL.md", ""), "skill-name-missing"));
+}
+
 TEST(Lint, ShortensLongValuesAtWholeCharacters) {
   EXPECT_EQ(Quoted("a"), "\"a\"");
   EXPECT_EQ(Quoted(std::string(100, 'a')), '"' + std::string(60, 'a') + "...\"");
