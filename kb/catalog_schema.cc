@@ -107,7 +107,7 @@ std::unique_ptr<Database> OpenCatalogToRead(const std::string& path) {
   return database;
 }
 
-// The -wal file goes first: beside a new catalog it would be taken for that one's.
+// The -wal file goes first: it never outlives its catalog.
 void RemoveCatalog(const std::string& path) {
   for (const char* suffix : {"-wal", "-shm", ""}) {
     std::error_code error;

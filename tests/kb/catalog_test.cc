@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -141,6 +142,24 @@ TEST_F(Write, WithoutCommitNothingStays) {
   EXPECT_EQ(catalog.Documents().size(), 1u);
 }
 
+TEST_F(Write, APutThatFailsLeavesNothingOfTheTransaction) {
+  Fill(1);
+  Catalog catalog(dir_, kWrite);
+  catalog.BeginWrite();
+  catalog.Put(SomeDocument("good.md"), "", {}, {});
+  // Larger than SQLite takes; nothing behind it is ever read.
+  size_t size = size_t{3} << 30;
+  void* nothing =
+      mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  ASSERT_NE(nothing, MAP_FAILED);
+  std::string_view huge(static_cast<const char*>(nothing), size);
+  EXPECT_THAT(What([&] { catalog.Put(SomeDocument("huge.md"), huge, {}, {}); }),
+              HasSubstr("too big"));
+  munmap(nothing, size);
+  EXPECT_EQ(catalog.Documents().size(), 1u);
+  EXPECT_THAT(What([&] { catalog.Commit(2); }), HasSubstr("BeginWrite"));
+}
+
 TEST_F(Write, OutsideBeginWriteIsRefused) {
   Catalog catalog(dir_, kWrite);
   EXPECT_THAT(What([&] { catalog.Put(SomeDocument("a.md"), "", {}, {}); }),
@@ -183,6 +202,19 @@ TEST_F(Read, FindsById_ThenByPath_SkillsFirst) {
   EXPECT_FALSE(catalog.FindDocument(""));
 }
 
+// In generation g there are g documents, all of which say "g".
+void WriteGenerations(const std::string& dir, int first, int last) {
+  Catalog writer(dir, kWrite);
+  for (int generation = first; generation <= last; ++generation) {
+    writer.BeginWrite();
+    writer.Clear();
+    for (int i = 0; i < generation; ++i) {
+      writer.Put(SomeDocument(std::to_string(i)), std::to_string(generation), {}, {});
+    }
+    writer.Commit(generation);
+  }
+}
+
 TEST_F(Read, SeesOneGenerationWhileAnotherIsCommitted) {
   Fill(2);
   Catalog reader(dir_, kRead);
@@ -201,6 +233,16 @@ TEST_F(Read, SeesOneGenerationWhileAnotherIsCommitted) {
   EXPECT_THAT(reader.Documents(), IsEmpty());
 }
 
+TEST_F(Read, BeginReadDecidesTheGenerationNotTheFirstRead) {
+  Fill(1);
+  Catalog reader(dir_, kRead);
+  reader.BeginRead();
+  WriteGenerations(dir_, 2, 2);
+  EXPECT_EQ(reader.Documents().size(), 1u);
+  reader.EndRead();
+  EXPECT_EQ(reader.Documents().size(), 2u);
+}
+
 TEST_F(Read, BeginReadAndEndReadMayBeRepeated) {
   Fill(1);
   Catalog reader(dir_, kRead);
@@ -211,19 +253,6 @@ TEST_F(Read, BeginReadAndEndReadMayBeRepeated) {
   reader.EndRead();
   reader.EndRead();
   EXPECT_EQ(reader.Generation(), 1);
-}
-
-// In generation g there are g documents, all of which say "g".
-void WriteGenerations(const std::string& dir, int first, int last) {
-  Catalog writer(dir, kWrite);
-  for (int generation = first; generation <= last; ++generation) {
-    writer.BeginWrite();
-    writer.Clear();
-    for (int i = 0; i < generation; ++i) {
-      writer.Put(SomeDocument(std::to_string(i)), std::to_string(generation), {}, {});
-    }
-    writer.Commit(generation);
-  }
 }
 
 TEST_F(Read, AnotherProcessThatWritesNeverMixesGenerations) {
