@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <atomic>
 #include <charconv>
+#include <filesystem>
+#include <fstream>
 #include <optional>
 #include <string_view>
 #include <thread>
 
 #include "kb/lint.h"
 #include "kb/markdown.h"
+#include "kb/sha256.h"
 
 namespace kb {
 namespace {
@@ -81,14 +84,30 @@ Diagnostic Finding(const CudaBlock& block, const std::string& what) {
   return diagnostic;
 }
 
+// The file whose being there says that the block compiles; "" if nothing is remembered.
+std::string CacheFile(const Toolchain& toolchain, const CudaBlock& block,
+                      const std::string& cache_dir) {
+  if (cache_dir.empty()) return "";
+  return cache_dir + "/" + Sha256(toolchain.version() + "\n" + block.arch + "\n" + block.code);
+}
+
 // "" if it compiles.
-std::string WhyNot(const Toolchain& toolchain, const CudaBlock& block) {
+std::string WhyNot(const Toolchain& toolchain, const CudaBlock& block,
+                   const std::string& cache_dir) {
+  const std::string cached = CacheFile(toolchain, block, cache_dir);
+  std::error_code error;
+  if (!cached.empty() && std::filesystem::exists(cached, error)) return "";
   CompileRequest request;
   request.source = block.code;
   request.name = kSourceName;
   request.arch = block.arch;
   const CompileResult result = toolchain.Compile(request);
-  return result.ok ? "" : FirstError(result.log, block.fence_line);
+  if (!result.ok) return FirstError(result.log, block.fence_line);
+  if (!cached.empty()) {  // a cache that cannot be written costs time, nothing else
+    std::filesystem::create_directories(cache_dir, error);
+    std::ofstream(cached).close();
+  }
+  return "";
 }
 
 }  // namespace
@@ -105,20 +124,20 @@ std::vector<CudaBlock> CudaBlocksOf(const Document& document) {
 }
 
 Diagnostics CompileCudaBlocks(const Toolchain& toolchain, const std::vector<CudaBlock>& blocks,
-                              int threads, const std::function<void(int64_t)>& progress) {
+                              const CompileOptions& options) {
   std::vector<std::string> wrong(blocks.size());
   std::atomic<size_t> next = 0;
   std::atomic<int64_t> done = 0;
   const auto work = [&] {
     for (size_t i = next++; i < blocks.size(); i = next++) {
-      wrong[i] = WhyNot(toolchain, blocks[i]);
-      ++done;
-      if (progress) progress(done);
+      wrong[i] = WhyNot(toolchain, blocks[i], options.cache_dir);
+      const int64_t now_done = ++done;
+      if (options.progress) options.progress(now_done);
     }
   };
   {
     std::vector<std::jthread> workers;
-    for (int i = 1; i < threads; ++i) workers.emplace_back(work);
+    for (int i = 1; i < options.threads; ++i) workers.emplace_back(work);
     work();
   }
   Diagnostics findings;

@@ -21,10 +21,18 @@ struct CudaBlock {
 
 [[nodiscard]] std::vector<CudaBlock> CudaBlocksOf(const Document& document);
 
+struct CompileOptions {
+  int threads = 2;
+  // Where blocks that compiled are remembered by digest of code, architecture and toolchain;
+  // a folder that need not exist. "": nowhere.
+  std::string cache_dir;
+  std::function<void(int64_t)> progress;  // how many are done, from any thread; may be null
+};
+
 // A finding `cuda-block-compiles` for each block that does not compile, in the order of
-// `blocks`. `progress` (may be null) gets how many are done; it is called from `threads`.
+// `blocks`.
 [[nodiscard]] Diagnostics CompileCudaBlocks(const Toolchain& toolchain,
-                                            const std::vector<CudaBlock>& blocks, int threads,
-                                            const std::function<void(int64_t)>& progress);
+                                            const std::vector<CudaBlock>& blocks,
+                                            const CompileOptions& options);
 
 }  // namespace kb

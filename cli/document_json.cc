@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "kb/nnk.h"
+
 namespace kb {
 namespace {
 
@@ -13,7 +15,17 @@ Value TextList(const std::vector<std::string>& texts) {
 
 std::string TrustOf(const CatalogDocument& document) {
   if (document.blocked) return "blocked";
-  return document.state.empty() ? "unproved" : document.state;
+  switch (document.kind) {
+    case Kind::kSkill:
+      return "curated";
+    case Kind::kTrace:
+      return "recorded";
+    case Kind::kPage:
+      return "reference";
+    case Kind::kNnk:
+      break;
+  }
+  return IsNnkState(document.state) ? document.state : "unproved";
 }
 
 Value::Map DocumentJson(const CatalogDocument& document) {

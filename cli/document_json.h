@@ -10,8 +10,9 @@
 
 namespace kb {
 
-// How far to trust a document: an NNK entry's state ("proved", ...), else "unproved"; a
-// document that breaks a safety rule is "blocked".
+// How far to trust a document, in the words of a context: an entry's state ("proved", ...; else
+// "unproved"), "curated" (skill), "recorded" (trace), "reference" (page); "blocked" if it
+// breaks a safety rule.
 [[nodiscard]] std::string TrustOf(const CatalogDocument& document);
 
 // {id, kind, title, description, path, bundle, sha256, license, state, trust,

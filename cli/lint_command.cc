@@ -21,8 +21,6 @@
 namespace kb {
 namespace {
 
-constexpr int kCompileThreads = 2;
-
 struct LintResult {
   int files = 0;
   int cuda_found = 0, cuda_compiled = 0;
@@ -43,6 +41,11 @@ Paths FindAll(const Paths& roots, Diagnostics* diagnostics) {
   Paths paths;
   for (const std::string& root : roots) {
     for (FoundFile& file : FindDocuments(root, diagnostics)) paths.push_back(std::move(file.path));
+  }
+  // "lint ." and "lint skills" name the same file alike.
+  for (std::string& path : paths) path.erase(0, path.starts_with("./") ? 2 : 0);
+  for (Diagnostic& found : *diagnostics) {
+    found.path.erase(0, found.path.starts_with("./") ? 2 : 0);
   }
   std::sort(paths.begin(), paths.end());
   paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
@@ -106,22 +109,26 @@ void LintFile(const std::string& path, const LintContext& context, LintResult* r
   for (CudaBlock& block : CudaBlocksOf(document)) blocks->push_back(std::move(block));
 }
 
-void CompileAll(const std::vector<CudaBlock>& blocks, Progress& progress, LintResult* result) {
+void CompileAll(const std::vector<CudaBlock>& blocks, const std::string& kb_dir, Progress& progress,
+                LintResult* result) {
   result->cuda_found = static_cast<int>(blocks.size());
   if (blocks.empty()) return;
   const std::unique_ptr<Toolchain> toolchain = OpenNvrtc(&result->no_toolchain);
   if (toolchain == nullptr) return;
   result->toolchain = toolchain->version();
   result->cuda_compiled = result->cuda_found;
-  const auto total = static_cast<int64_t>(blocks.size());
-  for (Diagnostic& finding :
-       CompileCudaBlocks(*toolchain, blocks, kCompileThreads,
-                         [&](int64_t done) { progress.Show("compile", done, total); })) {
+  CompileOptions options;
+  std::error_code error;  // lint makes no .kb: it only uses one that is there
+  if (std::filesystem::is_directory(kb_dir, error)) options.cache_dir = kb_dir + "/cuda-blocks";
+  options.progress = [&](int64_t done) {
+    progress.Show("compile", done, static_cast<int64_t>(blocks.size()));
+  };
+  for (Diagnostic& finding : CompileCudaBlocks(*toolchain, blocks, options)) {
     result->diagnostics.push_back(std::move(finding));
   }
 }
 
-LintResult LintAll(const Paths& roots, Streams& streams) {
+LintResult LintAll(const Paths& roots, const std::string& kb_dir, Streams& streams) {
   Progress progress(streams);
   LintResult result;
   const Paths paths = FindAll(roots, &result.diagnostics);
@@ -132,7 +139,7 @@ LintResult LintAll(const Paths& roots, Streams& streams) {
     LintFile(path, context, &result, &blocks);
     progress.Show("read", ++done, static_cast<int64_t>(paths.size()));
   }
-  CompileAll(blocks, progress, &result);
+  CompileAll(blocks, kb_dir, progress, &result);
   std::stable_sort(result.diagnostics.begin(), result.diagnostics.end(),
                    [](const Diagnostic& a, const Diagnostic& b) {
                      return a.path != b.path ? a.path < b.path : a.line < b.line;
@@ -174,7 +181,7 @@ int RunLint(const Args& args, Streams& streams) {
   if (roots.empty()) {
     throw Error("no skills, traces or nnk folder here; name what to check: kb lint PATH");
   }
-  const LintResult result = LintAll(roots, streams);
+  const LintResult result = LintAll(roots, FindKbDir(args), streams);
   const std::string format = args.Has("--json") ? "json" : args.Get("--format", "text");
   if (format == "json") {
     streams.out << WriteJson(ResultJson(result), 2) << '\n';

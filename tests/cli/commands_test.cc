@@ -183,7 +183,7 @@ TEST_F(CommandsTest, SearchJsonHasAStableSchema) {
   EXPECT_EQ(document["id"].AsString(), "bank-conflicts");
   EXPECT_EQ(document["path"].AsString(), "skills/bank-conflicts/SKILL.md");
   EXPECT_EQ(document["sha256"].AsString().size(), 64u);
-  EXPECT_EQ(document["trust"].AsString(), "unproved");
+  EXPECT_EQ(document["trust"].AsString(), "curated");
   EXPECT_EQ(document["license"].AsString(), "Apache-2.0");
   EXPECT_EQ(result.out, Run({"search", "bank", "conflicts", "--json", "--kind", "skill"}).out);
 }

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <atomic>
 #include <filesystem>
 #include <string>
 
@@ -74,12 +75,13 @@ TEST(CudaBlocks, FindingsNameTheFenceAndTheLineOfTheFirstError) {
   for (int i = 0; i < 40; ++i) {
     blocks.push_back({"p.md", 10 * i + 1, "sm_80", i % 2 == 0 ? "good\n" : "good\nbad\n"});
   }
-  std::atomic<int64_t> most = 0;
-  const Diagnostics findings = CompileCudaBlocks(FakeToolchain(), blocks, 4, [&](int64_t done) {
-    if (done > most) most = done;
-  });
+  std::atomic<int64_t> calls = 0;
+  CompileOptions options;
+  options.threads = 4;
+  options.progress = [&](int64_t) { ++calls; };
+  const Diagnostics findings = CompileCudaBlocks(FakeToolchain(), blocks, options);
   ASSERT_EQ(findings.size(), 20u);
-  EXPECT_EQ(most, 40);
+  EXPECT_EQ(calls, 40);
   EXPECT_EQ(findings[0].line, 11);
   EXPECT_EQ(findings[0].rule, "cuda-block-compiles");
   EXPECT_EQ(findings[0].severity, Severity::kError);
@@ -98,6 +100,28 @@ TEST(CudaBlocks, TheirRuleIsInTheTable) {
 }
 
 class LintCommandTest : public CliTest {};
+
+TEST_F(LintCommandTest, RemembersBlocksThatCompiled) {
+  class Counting : public FakeToolchain {
+   public:
+    [[nodiscard]] CompileResult Compile(const CompileRequest& request) const override {
+      ++compiled;
+      return FakeToolchain::Compile(request);
+    }
+    mutable std::atomic<int> compiled = 0;
+  };
+  const Counting toolchain;
+  std::vector<CudaBlock> blocks = {{"p.md", 1, "sm_80", "good\n"}, {"p.md", 9, "sm_80", "bad\n"}};
+  CompileOptions options;
+  options.cache_dir = "cache/blocks";
+  EXPECT_EQ(CompileCudaBlocks(toolchain, blocks, options).size(), 1u);
+  EXPECT_EQ(toolchain.compiled, 2);
+  EXPECT_EQ(CompileCudaBlocks(toolchain, blocks, options).size(), 1u);
+  EXPECT_EQ(toolchain.compiled, 3);  // what fails is compiled again
+  blocks[0].arch = "sm_90";
+  EXPECT_EQ(CompileCudaBlocks(toolchain, blocks, options).size(), 1u);
+  EXPECT_EQ(toolchain.compiled, 5);
+}
 
 TEST_F(LintCommandTest, GoodSkillsAreClean) {
   WriteSkill("good", "Explains good things. Use when good is wanted.", "Text.\n");
@@ -118,6 +142,7 @@ TEST_F(LintCommandTest, FindingsAreSortedAndFail) {
   for (std::string line; std::getline(lines, line);) paths.push_back(line.substr(0, 12));
   EXPECT_TRUE(std::is_sorted(paths.begin(), paths.end()));
   EXPECT_EQ(Run({"lint", "skills/bad/SKILL.md", "skills", "skills/bad"}).out, result.out);
+  EXPECT_EQ(Run({"lint", "."}).out, result.out);
 }
 
 TEST_F(LintCommandTest, JsonAndSarifHoldTheSameFindings) {
