@@ -24,47 +24,44 @@ class Pipelines {
 
   // In a table row '|' parts cells and "\|" is a pipe.
   Segment Read(size_t begin) {
-    Segment segment;
     const int line = source_.LineAt(begin);
-    const bool table =
-        !source_.InCode(line) && Trim(source_.Line(line).substr(0, 64)).starts_with('|');
-    const bool span = source_.InInlineCode(begin);
+    table_ = !source_.InCode(line) && Trim(source_.Line(line).substr(0, 64)).starts_with('|');
+    span_ = source_.InInlineCode(begin);
+    Segment segment;
     char quote = 0;
     size_t word = kEnd;
     size_t i = begin;
-    auto end_word = [&] {
+    for (; i < text_.size() && !Ends(i, quote); ++i) {
+      const char c = text_[i];
+      const bool gap = (IsSpace(c) && quote == 0) || IsCellPipe(i);
+      if (c == '"' || c == '\'') quote = quote == 0 ? c : quote == c ? '\0' : quote;
+      if (!gap) {
+        word = word == kEnd ? i : word;
+        continue;
+      }
       if (word != kEnd) segment.words.push_back(text_.substr(word, i - word));
       word = kEnd;
-    };
-    for (; i < text_.size(); ++i) {
-      const char c = text_[i];
-      if (c == '\n' && !Continues(i)) break;
-      if (c == '`' && span) break;
-      if (c == '\\' && i + 1 < text_.size() && text_[i + 1] == '|' && table) {
-        end_word();
-        segment.piped = true;
-        ++i;
-        break;
-      }
-      if (quote == 0 && c == '|') {
-        if (table || IsOr(i)) break;
-        segment.piped = true;
-        break;
-      }
-      if (quote == 0 && (c == ';' || (c == '&' && IsCommandEnd(i)))) break;
-      if (c == '"' || c == '\'') quote = quote == 0 ? c : quote == c ? 0 : quote;
-      if (IsSpace(c) && quote == 0) {
-        end_word();
-      } else if (word == kEnd) {
-        word = i;
-      }
     }
-    end_word();
+    if (word != kEnd) segment.words.push_back(text_.substr(word, i - word));
     segment.end = i;
+    segment.piped =
+        i < text_.size() && text_[i] == '|' && (!table_ || IsCellPipe(i - 1)) && !IsOr(i);
     return segment;
   }
 
  private:
+  // True if the command that is being read ends before text_[i].
+  bool Ends(size_t i, char quote) const {
+    const char c = text_[i];
+    if (c == '\n') return !Continues(i);
+    if (c == '`') return span_;
+    if (c == '|') return quote == 0;
+    return quote == 0 && (c == ';' || (c == '&' && IsCommandEnd(i)));
+  }
+  // The backslash of "\|" in a table.
+  bool IsCellPipe(size_t i) const {
+    return table_ && text_[i] == '\\' && i + 1 < text_.size() && text_[i + 1] == '|';
+  }
   // True if the line that ends at `newline` goes on: it ends with '\' or '|'.
   bool Continues(size_t newline) const {
     size_t i = newline;
@@ -81,6 +78,8 @@ class Pipelines {
 
   const LintSource& source_;
   std::string_view text_;
+  bool table_ = false;  // of the segment being read
+  bool span_ = false;   // it stands in inline code
 };
 
 std::string_view StripQuotes(std::string_view word) {

@@ -192,7 +192,9 @@ TEST(LintClaims, OursMustCiteInTablesCodeAndDescriptions) {
                   "skill-unproved-number"));
   EXPECT_THAT(LintSkillText(Skill(kOurs, "See [nnk:a]:\n\n```\n// 2x faster\n```\n")), IsEmpty());
   const std::string front = "---\nname: tiled-copy\nlicense: MIT\ndescription: 2x faster copies. ";
-  EXPECT_TRUE(Has(LintSkillText(front + "Use when\n" + kOurs + "---\n"), "skill-unproved-number"));
+  const Diagnostics found = LintSkillText(front + "Use when\n" + kOurs + "---\n");
+  ASSERT_THAT(Rules(found), ElementsAre("skill-unproved-number"));
+  EXPECT_EQ(found[0].line, 4);
   EXPECT_THAT(LintSkillText(front + "Use when\n" + kOurs + "  kb-evidence: a\n---\n"), IsEmpty());
 }
 
