@@ -42,11 +42,12 @@ struct FoundFile {
 // All Markdown files (*.md, *.markdown, any case) below `root`, or `root` itself if it
 // is a file, sorted by path bytes. Skips hidden folders, node_modules, and symlinks
 // that leave `root` or were visited before (loops end). What was passed over and why
-// (unreadable folder, FIFO, too large, too many: `max_files`) is added to
-// `*diagnostics`. Throws Error if `root` does not exist.
+// (unreadable folder, FIFO, too large, too many: `max_files` in all, `max_bundle` below one
+// folder with a SKILL.md or NNK.md) is added to `*diagnostics`, one a line. Throws Error if
+// `root` does not exist.
 [[nodiscard]] std::vector<FoundFile> FindDocuments(const std::string& root,
                                                    Diagnostics* diagnostics,
-                                                   int max_files = 1000000);
+                                                   int max_files = 1000000, int max_bundle = 10000);
 
 // The folder part of a path without a trailing slash ("" if none), and the rest.
 [[nodiscard]] std::string_view DirName(std::string_view path);

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <memory>
 #include <set>
+#include <unordered_map>
 
 #include "kb/error.h"
 #include "kb/file.h"
@@ -26,6 +27,41 @@ bool IsMarkdownName(std::string_view name) {
 
 bool IsSkippedFolder(std::string_view name) {
   return name.empty() || name[0] == '.' || name == "node_modules";
+}
+
+bool IsBundleIndex(std::string_view name) {
+  return (name.size() == 8 && EndsWithNoCase(name, "skill.md")) ||
+         (name.size() == 6 && EndsWithNoCase(name, "nnk.md"));
+}
+
+// Leaves out what is too many in a bundle, the nearest folder at or above a file that has
+// an index file. `found` is sorted.
+void BoundBundles(int max_bundle, std::vector<FoundFile>& found, Diagnostics* diagnostics) {
+  if (static_cast<int>(found.size()) <= max_bundle) return;
+  std::unordered_map<std::string, int> counts;  // by folder
+  for (const FoundFile& file : found) {
+    if (IsBundleIndex(BaseName(file.path))) counts[std::string(DirName(file.path))] = 0;
+  }
+  const auto is_too_many = [&](const FoundFile& file) {
+    for (std::string_view folder = DirName(file.path); !folder.empty(); folder = DirName(folder)) {
+      const auto bundle = counts.find(std::string(folder));
+      if (bundle == counts.end()) continue;
+      if (++bundle->second != max_bundle + 1) return bundle->second > max_bundle;
+      if (diagnostics != nullptr) {
+        diagnostics->push_back({Severity::kError, "bundle-too-many", bundle->first, 0,
+                                "more than " + std::to_string(max_bundle) +
+                                    " documents in one bundle; the rest is left out",
+                                "split the skill"});
+      }
+      return true;
+    }
+    return false;
+  };
+  std::vector<FoundFile> kept;
+  for (FoundFile& file : found) {
+    if (!is_too_many(file)) kept.push_back(std::move(file));
+  }
+  found = std::move(kept);
 }
 
 FileStamp StampOf(const struct stat& info) {
@@ -194,10 +230,12 @@ class Walk {
 }  // namespace
 
 std::vector<FoundFile> FindDocuments(const std::string& root, Diagnostics* diagnostics,
-                                     int max_files) {
+                                     int max_files, int max_bundle) {
   std::string trimmed = root;
   while (trimmed.size() > 1 && trimmed.back() == '/') trimmed.pop_back();
-  return Walk(std::move(trimmed), diagnostics, max_files).Run();
+  std::vector<FoundFile> found = Walk(std::move(trimmed), diagnostics, max_files).Run();
+  BoundBundles(max_bundle, found, diagnostics);
+  return found;
 }
 
 }  // namespace kb

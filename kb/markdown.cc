@@ -164,15 +164,16 @@ class PieceCutter {
 
  private:
   static constexpr int kMaxBlankLines = 64;
-  static constexpr int kDeep = 16;
+  static constexpr int kDeep = 16;  // marks of lists and quotes before the text of a line
+  static constexpr size_t kDeepIndent = 32;
 
   void ReadLine(std::string_view line) {
     const size_t start = line.find_first_not_of(" \t>-+*0123456789.)");
     const std::string_view prefix = line.substr(0, start);
     const auto is_mark = [](char c) { return c != ' ' && c != '\t' && (c < '0' || c > '9'); };
     const size_t indent = line.find_first_not_of(" \t");
-    deep_ =
-        deep_ || indent > 2 * kDeep || std::count_if(prefix.begin(), prefix.end(), is_mark) > kDeep;
+    deep_ = deep_ || indent > kDeepIndent ||
+            std::count_if(prefix.begin(), prefix.end(), is_mark) > kDeep;
     if (!open_.empty()) {
       if (ClosesFence(line, open_, "")) open_ = {};
     } else if (indent < 4 && (line[indent] == '`' || line[indent] == '~')) {

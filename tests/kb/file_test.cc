@@ -212,6 +212,20 @@ TEST_F(FileTest, StopsAtTheLargestNumberOfFiles) {
   EXPECT_THAT(Findings(), ElementsAre("file-too-many "));
 }
 
+TEST_F(FileTest, BoundsWhatOneBundleHolds) {
+  for (const char* name : {"a/SKILL.md", "a/r/1.md", "a/r/2.md", "b/NNK.md", "b/1.md", "x.md"}) {
+    Put(name);
+  }
+  Diagnostics diagnostics;
+  EXPECT_EQ(FindDocuments(root_, &diagnostics, 100, 3).size(), 6u);
+  EXPECT_THAT(diagnostics, IsEmpty());
+  EXPECT_EQ(FindDocuments(root_, &diagnostics, 100, 1).size(), 3u);
+  ASSERT_EQ(diagnostics.size(), 2u);
+  EXPECT_EQ(diagnostics[0].rule, "bundle-too-many");
+  EXPECT_EQ(diagnostics[0].path, Path("a"));
+  EXPECT_EQ(diagnostics[1].path, Path("b"));
+}
+
 TEST_F(FileTest, AFolderWithoutPermissionIsReported) {
   Put("open/a.md");
   Put("closed/b.md");
