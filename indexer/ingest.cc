@@ -381,6 +381,7 @@ class Ingester {
     start = Clock::now();
     Tell("train");
     input.contents = &contents;
+    input.terms = terms;
     input.old = old_.get();
     input.threads = options_.threads;
     const SnapshotVectors vectors = MakeVectors(&input);

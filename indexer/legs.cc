@@ -29,32 +29,19 @@ std::vector<float> BestByBundle(const std::vector<float>& units, size_t bundles,
   return best;
 }
 
-std::vector<TermId> DistinctIds(const QueryTerms& query) {
-  std::vector<TermId> ids;
-  for (const QueryTerm& term : query.terms) {
-    if (term.id != kNoTerm) ids.push_back(term.id);
-  }
-  std::sort(ids.begin(), ids.end());
-  return ids;
-}
-
 // Share of each description's idf mass, distinct terms, that the question names.
 std::vector<float> Coverage(const Snapshot& snapshot, const QueryTerms& query) {
-  const RowsView<TermId> descriptions = snapshot.Sequence(kDescriptionRows);
-  const std::vector<TermId> asked = DistinctIds(query);
+  const FieldView field = snapshot.Field(kDescriptionField);
+  const std::span<const float> masses = snapshot.file().Section<float>(kDescriptionMass);
   std::vector<float> out(snapshot.bundles().size(), 0.0f);
-  for (size_t i = 0; i < out.size(); ++i) {
-    const std::span<const TermId> row = descriptions[snapshot.bundles()[i].first_doc];
-    std::vector<TermId> ids(row.begin(), row.end());
-    std::sort(ids.begin(), ids.end());
-    ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
-    float all = 0, named = 0;
-    for (const TermId id : ids) {
-      const float idf = snapshot.Idf(id);
-      all += idf;
-      if (std::binary_search(asked.begin(), asked.end(), id)) named += idf;
+  for (const QueryTerm& term : query.terms) {
+    if (term.id == kNoTerm) continue;
+    for (const Packed p : field.postings[term.id]) {
+      if (PackedId(p) < out.size()) out[PackedId(p)] += term.idf;
     }
-    out[i] = named / std::max(all, kLeastDescriptionMass);
+  }
+  for (size_t i = 0; i < out.size(); ++i) {
+    out[i] /= std::max(i < masses.size() ? masses[i] : 0.0f, kLeastDescriptionMass);
   }
   return out;
 }

@@ -36,31 +36,36 @@ std::vector<uint32_t> DocumentFrequencies(RowsView<Packed> rows, size_t term_cou
   return df;
 }
 
-// The terms that get a vector, by id; the most frequent if there are too many.
-std::vector<TermId> PickColumns(const std::vector<uint32_t>& df, size_t rows, size_t most) {
+// The terms that get a vector, by spelling; the most frequent if there are too many.
+std::vector<TermId> PickColumns(const std::vector<uint32_t>& df,
+                                std::span<const std::string_view> terms, size_t rows, size_t most) {
   const double max_df = rows < 20 ? 1e9 : kMaxDfShare * static_cast<double>(rows);
   std::vector<TermId> picked;
   for (TermId id = 0; id < df.size(); ++id) {
     if (df[id] >= kMinDf && df[id] <= max_df) picked.push_back(id);
   }
+  const auto by_spelling = [&](TermId a, TermId b) { return terms[a] < terms[b]; };
+  std::sort(picked.begin(), picked.end(), by_spelling);
   if (picked.size() <= most) return picked;
   std::stable_sort(picked.begin(), picked.end(), [&](TermId a, TermId b) { return df[a] > df[b]; });
   picked.resize(most);
-  std::sort(picked.begin(), picked.end());
+  std::sort(picked.begin(), picked.end(), by_spelling);
   return picked;
 }
 
 std::vector<Weighted> WeighRow(std::span<const Packed> row, std::span<const uint32_t> columns,
                                std::span<const float> idf) {
   std::vector<Weighted> out;
-  float squares = 0;
   for (const Packed p : row) {
     const uint32_t column = PackedId(p) < columns.size() ? columns[PackedId(p)] : kNoTerm;
     if (column >= idf.size()) continue;
-    const float weight = LogCount(p) * idf[column];
-    out.push_back({column, weight});
-    squares += weight * weight;
+    out.push_back({column, LogCount(p) * idf[column]});
   }
+  // Summed in the order of columns, so that the numbering of terms leaves no trace in the bits.
+  std::sort(out.begin(), out.end(),
+            [](const Weighted& a, const Weighted& b) { return a.index < b.index; });
+  float squares = 0;
+  for (const Weighted& w : out) squares += w.weight * w.weight;
   const float scale = squares > 0 ? 1.0f / std::sqrt(squares) : 0.0f;
   for (Weighted& w : out) w.weight *= scale;
   return out;
@@ -173,11 +178,13 @@ std::vector<float> ScaledRightVectors(const SparseMatrix& m, const LsaOptions& o
 
 }  // namespace
 
-LsaModel TrainLsa(RowsView<Packed> rows, size_t term_count, const LsaOptions& options) {
+LsaModel TrainLsa(RowsView<Packed> rows, std::span<const std::string_view> terms,
+                  const LsaOptions& options) {
   LsaModel model;
-  model.columns.assign(term_count, kNoTerm);
-  const std::vector<uint32_t> df = DocumentFrequencies(rows, term_count);
-  for (const TermId id : PickColumns(df, rows.size(), static_cast<size_t>(options.max_columns))) {
+  model.columns.assign(terms.size(), kNoTerm);
+  const std::vector<uint32_t> df = DocumentFrequencies(rows, terms.size());
+  for (const TermId id :
+       PickColumns(df, terms, rows.size(), static_cast<size_t>(options.max_columns))) {
     model.columns[id] = static_cast<uint32_t>(model.idf.size());
     model.idf.push_back(std::log(static_cast<float>(rows.size()) / static_cast<float>(df[id])));
   }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "indexer/snapshot.h"
@@ -27,9 +28,10 @@ struct LsaModel {
   std::vector<float> matrix;
 };
 
-// `rows`: (term, count) of each passage; term ids below `term_count`. Terms in fewer than two
-// rows, or in more than 30 % of them (of 20 rows or more), get no vector.
-[[nodiscard]] LsaModel TrainLsa(RowsView<Packed> rows, size_t term_count,
+// `rows`: (term, count) of each passage; `terms` by id. Terms in fewer than two rows, or in more
+// than 30 % of them (of 20 rows or more), get no vector. The vectors do not depend on how terms
+// are numbered, only on their spelling: an index has no memory of how it came to be.
+[[nodiscard]] LsaModel TrainLsa(RowsView<Packed> rows, std::span<const std::string_view> terms,
                                 const LsaOptions& options);
 
 // A model in memory or mapped from a snapshot.

@@ -59,10 +59,13 @@ TermId Snapshot::FindTerm(std::string_view term) const {
   return kNoTerm;
 }
 
+float InverseFrequency(size_t n, size_t df) {
+  const auto all = static_cast<double>(n), having = static_cast<double>(df);
+  return static_cast<float>(std::log(1.0 + (all - having + 0.5) / (having + 0.5)));
+}
+
 float Snapshot::Idf(TermId id) const {
-  const double n = static_cast<double>(chunk_doc_.size());
-  const double df = id < df_.size() ? df_[id] : 0.0;
-  return static_cast<float>(std::log(1.0 + (n - df + 0.5) / (df + 0.5)));
+  return InverseFrequency(chunk_doc_.size(), id < df_.size() ? df_[id] : 0);
 }
 
 FieldView Snapshot::Field(SectionId id) const {

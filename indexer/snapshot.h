@@ -88,6 +88,7 @@ enum SectionId : uint32_t {
   kDocField = 43,
   kMainField = 46,
   kDescriptionField = 49,
+  kDescriptionMass = 52,
   kVectorMeta = 60,
   kChunkVectors,
   kBundleVectors,
@@ -119,8 +120,8 @@ class Snapshot {
   // kNoTerm if no document has it.
   [[nodiscard]] TermId FindTerm(std::string_view term) const;
   [[nodiscard]] std::string_view Term(TermId id) const;
-  // ln(1 + (N - df + 0.5) / (df + 0.5)) with N chunks and df those whose body has the term
-  // (Robertson and Zaragoza 2009, as Lucene has it).
+  // InverseFrequency with all chunks and those whose body has the term (Robertson and Zaragoza
+  // 2009, as Lucene has it).
   [[nodiscard]] float Idf(TermId id) const;
 
   // Scored fields: chunk (unit: chunk), document (unit: document), main (unit: bundle, its main
@@ -143,6 +144,9 @@ class Snapshot {
   std::span<const uint32_t> term_hash_;
   std::span<const uint32_t> df_;
 };
+
+// ln(1 + (n - df + 0.5) / (df + 0.5)).
+[[nodiscard]] float InverseFrequency(size_t n, size_t df);
 
 // The hash of the term table: FNV-1a, 64 bits.
 [[nodiscard]] uint64_t HashTerm(std::string_view term);

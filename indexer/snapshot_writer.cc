@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 #include "kb/error.h"
 
@@ -167,6 +168,20 @@ ScoredField DescriptionField(const SnapshotContents& c, size_t term_count) {
   return field.Finish(term_count);
 }
 
+// Summed in the order of the text, each term once: no trace of how terms are numbered.
+std::vector<float> DescriptionMass(const SnapshotContents& c) {
+  std::vector<float> masses;
+  for (const BundleRecord& bundle : c.bundles) {
+    std::set<TermId> seen;
+    float mass = 0;
+    for (const TermId id : c.descriptions.view()[bundle.first_doc]) {
+      if (seen.insert(id).second) mass += InverseFrequency(c.chunk_doc.size(), c.df[id]);
+    }
+    masses.push_back(mass);
+  }
+  return masses;
+}
+
 std::vector<uint32_t> TermHash(const std::vector<std::string_view>& terms) {
   size_t slots = 16;
   while (slots < terms.size() * 2) slots *= 2;
@@ -203,6 +218,7 @@ SnapshotContents AssembleSnapshot(const std::vector<SnapshotDocument>& documents
   out.doc_field = DocField(out, term_count);
   out.main_field = MainField(out, term_count);
   out.description_field = DescriptionField(out, term_count);
+  out.description_mass = DescriptionMass(out);
   return out;
 }
 
@@ -255,6 +271,7 @@ void WriteSnapshot(const std::string& path, const SnapshotContents& contents,
   AddField(&file, kDocField, contents.doc_field);
   AddField(&file, kMainField, contents.main_field);
   AddField(&file, kDescriptionField, contents.description_field);
+  file.Add(kDescriptionMass, contents.description_mass);
   file.Add(kVectorMeta, std::span(&vectors.meta, 1));
   file.Add(kChunkVectors, vectors.chunks);
   file.Add(kBundleVectors, vectors.bundles);

@@ -30,6 +30,7 @@ struct SnapshotContents {
   Rows<TermId> paths, titles, stated, names, descriptions, headings;
   Rows<Packed> bodies;
   ScoredField chunk_field, doc_field, main_field, description_field;
+  std::vector<float> description_mass;  // by bundle: sum of idf over its description's terms
 };
 
 // How often a term of each part counts in the chunk and the document field. Fitted on

@@ -16,16 +16,16 @@ constexpr size_t kRemembered = 1 << 18;  // runs; then forgotten, so memory stay
 // Question and function words that say nothing of the subject. Technical words that look like
 // these ("not", "all", "for each") cost more than they give and stay out as well.
 constexpr std::array kStopWords = {
-    "a",     "about", "after", "also",  "am",    "an",    "and",   "any",  "are",    "as",
-    "at",    "be",    "because", "been", "being", "both", "but",   "by",   "can",    "cant",
-    "could", "did",   "do",    "does",  "dont",  "each",  "few",   "for",  "from",   "get",
-    "got",   "had",   "has",   "have",  "he",    "help",  "her",   "his",  "how",    "i",
-    "if",    "im",    "in",    "into",  "is",    "it",    "its",   "ive",  "just",   "let",
-    "me",    "more",  "most",  "my",    "need",  "no",    "not",   "of",   "on",     "or",
-    "other", "our",   "own",   "please", "same", "she",   "should", "so",  "some",   "such",
-    "tell",  "than",  "that",  "the",   "their", "them",  "then",  "there", "these", "they",
-    "this",  "those", "to",    "too",   "us",    "very",  "want",  "was",  "we",     "were",
-    "what",  "when",  "where", "which", "who",   "why",   "will",  "with", "would",  "you",
+    "a",     "about", "after",   "also",   "am",    "an",   "and",    "any",   "are",   "as",
+    "at",    "be",    "because", "been",   "being", "both", "but",    "by",    "can",   "cant",
+    "could", "did",   "do",      "does",   "dont",  "each", "few",    "for",   "from",  "get",
+    "got",   "had",   "has",     "have",   "he",    "help", "her",    "his",   "how",   "i",
+    "if",    "im",    "in",      "into",   "is",    "it",   "its",    "ive",   "just",  "let",
+    "me",    "more",  "most",    "my",     "need",  "no",   "not",    "of",    "on",    "or",
+    "other", "our",   "own",     "please", "same",  "she",  "should", "so",    "some",  "such",
+    "tell",  "than",  "that",    "the",    "their", "them", "then",   "there", "these", "they",
+    "this",  "those", "to",      "too",    "us",    "very", "want",   "was",   "we",    "were",
+    "what",  "when",  "where",   "which",  "who",   "why",  "will",   "with",  "would", "you",
     "your"};
 
 bool IsAlpha(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
@@ -130,7 +130,7 @@ size_t ApostropheLength(std::string_view text, size_t at) {
 
 size_t EndOfAsciiRun(std::string_view text, size_t at) {
   while (at < text.size()) {
-    const size_t step = IsWord(text[at]) ? 1
+    const size_t step = IsWord(text[at])            ? 1
                         : JointLength(text, at) > 0 ? JointLength(text, at)
                                                     : ApostropheLength(text, at);
     if (step == 0) break;
@@ -260,8 +260,7 @@ std::vector<std::string> Identifiers(std::string_view text) {
     const bool digits = std::any_of(run.begin(), run.end(), IsDigit);
     if (!letters || run.size() > kMaxTermBytes) continue;
     if (!HasJoint(run) && !digits && !IsCamel(run)) continue;
-    std::string term = Lower(run);
-    if (std::find(found.begin(), found.end(), term) == found.end()) found.push_back(term);
+    if (std::ranges::find(found, run) == found.end()) found.emplace_back(run);
   }
   return found;
 }

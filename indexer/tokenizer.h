@@ -51,7 +51,7 @@ class Tokenizer {
 // Lower-case terms of `text`, in order, repeats kept.
 [[nodiscard]] std::vector<std::string> Tokenize(std::string_view text);
 
-// The whole identifiers of a question, lower-case, once each, in order: runs with '_', '.',
+// The whole identifiers of a question as written, once each, in order: runs with '_', '.',
 // "::", inner capitals, or letters next to digits. Not prose, not plain numbers.
 [[nodiscard]] std::vector<std::string> Identifiers(std::string_view text);
 

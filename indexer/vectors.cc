@@ -130,7 +130,7 @@ SnapshotVectors MakeLsaVectors(const VectorInput& input, bool* retrained) {
   if (*retrained) {
     LsaOptions options;
     options.threads = input.threads;
-    LsaModel model = TrainLsa(Joined(chunks, bundles).view(), input.contents->df.size(), options);
+    LsaModel model = TrainLsa(Joined(chunks, bundles).view(), input.terms, options);
     out.meta.dim = static_cast<uint32_t>(model.dim);
     out.meta.trained_chunks = static_cast<uint32_t>(input.contents->chunk_doc.size());
     out.lsa_columns = std::move(model.columns);

@@ -3,7 +3,9 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "indexer/embedder.h"
@@ -18,8 +20,9 @@ inline constexpr size_t kAlwaysTrain = 2000;
 
 struct VectorInput {
   const SnapshotContents* contents = nullptr;
-  const Snapshot* old = nullptr;   // may be null
-  std::vector<uint32_t> old_docs;  // per document: its index in `old`, or kNoTerm if new
+  std::span<const std::string_view> terms;  // by id
+  const Snapshot* old = nullptr;            // may be null
+  std::vector<uint32_t> old_docs;           // per document: its index in `old`, or kNoTerm if new
   // For embedders that read text: the passage, or the name and description of a bundle.
   std::function<std::string(uint32_t doc, uint32_t chunk)> chunk_text;
   std::function<std::string(uint32_t bundle)> bundle_text;

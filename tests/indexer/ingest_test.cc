@@ -106,7 +106,7 @@ TEST(Ingest, StepByStepEqualsAtOnce) {
     const Answer second = b.Search({.text = question, .always_answer = true});
     ASSERT_EQ(IdsOf(first), IdsOf(second)) << question;
     for (size_t i = 0; i < first.hits.size(); ++i) {
-      EXPECT_NEAR(first.hits[i].score, second.hits[i].score, 1e-3) << question;
+      EXPECT_EQ(first.hits[i].score, second.hits[i].score) << question;
     }
   }
 }

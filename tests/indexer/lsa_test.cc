@@ -22,6 +22,16 @@ Rows<Packed> TwoSubjects(int rows, TermId words) {
   return out;
 }
 
+// Spellings for `n` terms, in the order of their ids.
+std::vector<std::string_view> Spellings(size_t n) {
+  static const std::vector<std::string> all = [] {
+    std::vector<std::string> out;
+    for (int i = 1000; i < 2000; ++i) out.push_back("t" + std::to_string(i));
+    return out;
+  }();
+  return {all.begin(), all.begin() + static_cast<std::ptrdiff_t>(n)};
+}
+
 LsaOptions Small(int threads = 1) {
   LsaOptions options;
   options.dim = 4;
@@ -42,7 +52,7 @@ std::vector<float> VectorOf(const LsaModel& model, TermId id) {
 
 TEST(Lsa, WordsOfOneSubjectAreNearAndOfTwoAreFar) {
   constexpr TermId kWords = 40;
-  const LsaModel model = TrainLsa(TwoSubjects(400, kWords).view(), 2 * kWords, Small());
+  const LsaModel model = TrainLsa(TwoSubjects(400, kWords).view(), Spellings(2 * kWords), Small());
   ASSERT_GT(model.dim, 1);
   double near = 0, far = 0;
   for (TermId i = 1; i < 20; ++i) {
@@ -53,7 +63,7 @@ TEST(Lsa, WordsOfOneSubjectAreNearAndOfTwoAreFar) {
 }
 
 TEST(Lsa, VectorsHaveLengthOneOrAreZero) {
-  const LsaModel model = TrainLsa(TwoSubjects(100, 20).view(), 50, Small());
+  const LsaModel model = TrainLsa(TwoSubjects(100, 20).view(), Spellings(50), Small());
   const std::vector<float> known = VectorOf(model, 3);
   EXPECT_NEAR(Dot(known, known), 1.0f, 1e-5f);
   const std::vector<float> never_seen = VectorOf(model, 45);
@@ -64,10 +74,25 @@ TEST(Lsa, VectorsHaveLengthOneOrAreZero) {
 
 TEST(Lsa, TheSameBytesForAnyNumberOfThreads) {
   const Rows<Packed> rows = TwoSubjects(300, 50);
-  const LsaModel one = TrainLsa(rows.view(), 100, Small(1));
-  const LsaModel three = TrainLsa(rows.view(), 100, Small(3));
+  const LsaModel one = TrainLsa(rows.view(), Spellings(100), Small(1));
+  const LsaModel three = TrainLsa(rows.view(), Spellings(100), Small(3));
   EXPECT_EQ(one.matrix, three.matrix);
   EXPECT_EQ(one.columns, three.columns);
+}
+
+TEST(Lsa, TheNumberingOfTermsLeavesNoTrace) {
+  const Rows<Packed> rows = TwoSubjects(300, 50);
+  std::vector<std::string_view> reversed = Spellings(100);
+  std::reverse(reversed.begin(), reversed.end());
+  Rows<Packed> renumbered;
+  for (size_t i = 0; i < rows.view().size(); ++i) {
+    std::vector<Packed> row;
+    for (const Packed p : rows.view()[i]) row.push_back(Pack(99 - PackedId(p), PackedCount(p)));
+    std::sort(row.begin(), row.end());
+    renumbered.Append(row);
+  }
+  EXPECT_EQ(TrainLsa(rows.view(), Spellings(100), Small()).matrix,
+            TrainLsa(renumbered.view(), reversed, Small()).matrix);
 }
 
 // Halko et al.: for a matrix of low rank the projection keeps all of it, so similarities in the
@@ -81,18 +106,18 @@ TEST(Lsa, AMatrixOfRankTwoGivesTwoDimensions) {
   }
   LsaOptions options = Small();
   options.dim = 16;
-  const LsaModel model = TrainLsa(rows.view(), 7, options);
+  const LsaModel model = TrainLsa(rows.view(), Spellings(7), options);
   EXPECT_LE(model.dim, 3);
 }
 
 TEST(Lsa, TooLittleToLearnFromGivesNoModel) {
-  EXPECT_EQ(TrainLsa(Rows<Packed>().view(), 10, Small()).dim, 0);
+  EXPECT_EQ(TrainLsa(Rows<Packed>().view(), Spellings(10), Small()).dim, 0);
   Rows<Packed> one;
   one.Append(CountTerms({1, 2, 3}));
-  EXPECT_EQ(TrainLsa(one.view(), 10, Small()).dim, 0);
+  EXPECT_EQ(TrainLsa(one.view(), Spellings(10), Small()).dim, 0);
   Rows<Packed> empty_rows;
   for (int i = 0; i < 5; ++i) empty_rows.Append(std::vector<Packed>{});
-  EXPECT_EQ(TrainLsa(empty_rows.view(), 10, Small()).dim, 0);
+  EXPECT_EQ(TrainLsa(empty_rows.view(), Spellings(10), Small()).dim, 0);
 }
 
 TEST(CountTerms, CountsEachTermOnceById) {

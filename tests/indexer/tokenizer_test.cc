@@ -7,8 +7,8 @@ namespace kb {
 namespace {
 
 using testing::Contains;
-using testing::ElementsAre;
 using testing::Each;
+using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::Not;
 
@@ -56,7 +56,9 @@ TEST(Tokenize, ApostrophesDoNotSplitAWord) {
 TEST(Tokenize, OtherScriptsGiveWordsAndIdeographs) {
   EXPECT_THAT(Tokenize("\xE5\x86\x85\xE5\xAD\x98"), ElementsAre("\xE5\x86\x85", "\xE5\xAD\x98"));
   EXPECT_THAT(Tokenize("na\xC3\xAFve"), ElementsAre("na\xC3\xAFve"));
-  EXPECT_THAT(Tokenize("a\xE2\x80\x94" "bank"), ElementsAre("bank"));
+  EXPECT_THAT(Tokenize("a\xE2\x80\x94"
+                       "bank"),
+              ElementsAre("bank"));
 }
 
 TEST(Tokenize, InvalidUtf8SeparatesAndNothingElse) {
@@ -75,7 +77,7 @@ TEST(Tokenize, TermsAreBounded) {
 
 TEST(Identifiers, AreCodeAndNotProse) {
   EXPECT_THAT(Identifiers("why does cudaMalloc fail on sm_90a with wgmma.mma_async in prose"),
-              ElementsAre("cudamalloc", "sm_90a", "wgmma.mma_async"));
+              ElementsAre("cudaMalloc", "sm_90a", "wgmma.mma_async"));
   EXPECT_THAT(Identifiers("a plain question about 256 threads. Really?"), IsEmpty());
 }
 
