@@ -68,7 +68,7 @@ std::vector<Question> Selected(std::vector<Question> questions,
 std::string IndexRoot(const std::string& kb_dir, const std::string& root, Streams& streams) {
   std::error_code error;
   const std::string whole = std::filesystem::weakly_canonical(root, error).string();
-  const std::string dir = kb_dir + "/eval-" + Sha256(whole).substr(0, 12);
+  std::string dir = kb_dir + "/eval-" + Sha256(whole).substr(0, 12);
   Progress progress(streams);
   IngestOptions options;
   options.roots = {root};

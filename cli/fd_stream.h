@@ -7,12 +7,12 @@
 
 namespace kb {
 
-class FdBuffer : public std::streambuf {
+class FdBuffer final : public std::streambuf {
  public:
   explicit FdBuffer(int fd) : fd_(fd) { setp(buffer_.data(), buffer_.data() + buffer_.size()); }
   FdBuffer(const FdBuffer&) = delete;
   FdBuffer& operator=(const FdBuffer&) = delete;
-  ~FdBuffer() override { sync(); }
+  ~FdBuffer() override { FdBuffer::sync(); }
 
   // errno of the first write that failed; 0: none did. Nothing is written after that.
   [[nodiscard]] int error() const { return error_; }

@@ -44,7 +44,7 @@ std::vector<std::string> RootsOf(const Args& args, bool is_indexed) {
 
 std::string EmbedderOf(const Args& args, const std::string& last) {
   if (!args.Has("--embedder")) return last.empty() ? IngestOptions().embedder : last;
-  const std::string name = args.Get("--embedder");
+  std::string name = args.Get("--embedder");
   const std::string folder = "model2vec:", url = "http:";
   if (name == "lsa" || name == "none") return name;
   if (name.starts_with(folder) && name.size() > folder.size()) {  // found again from anywhere
@@ -116,12 +116,12 @@ int RunIndex(const Args& args, Streams& streams) {
   };
   const IngestReport report = Ingest(kb_dir, options);
   progress.Clear();
+  if (!streams.quiet) NameLeftOut(report, streams);
   if (args.Has("--json")) {
     streams.out << WriteJson(ReportJson(report, kb_dir), 2) << '\n';
   } else {
     streams.out << Summary(report, kb_dir) << '\n';
   }
-  if (!streams.quiet) NameLeftOut(report, streams);
   return kFound;
 }
 

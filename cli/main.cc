@@ -48,8 +48,9 @@ int main(int argc, char** argv) {
   streams.color = streams.out_is_terminal && Environment("NO_COLOR").empty();
   const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
   const int exit_code = kb::RunMain(words, streams);
-  if (out_buffer.error() == 0 || out_buffer.error() == EPIPE) return exit_code;
-  talk << "kb: cannot write to standard output: " << std::strerror(out_buffer.error())
+  const int error = out_buffer.error();
+  if (error == 0 || error == EPIPE) return exit_code;
+  talk << "kb: cannot write to standard output: " << std::strerror(error)
        << "; free space there or write elsewhere\n";
   return kb::kCouldNot;
 }
