@@ -29,7 +29,7 @@ struct LintSource {
   [[nodiscard]] size_t LineBegin(int line) const;       // offset in `text`
   [[nodiscard]] size_t LineEnd(int line) const;
   [[nodiscard]] bool InCode(int line) const;
-  // True if an odd number of backticks stands before `offset` on its line (of the last 4 KiB).
+  // True if an odd number of backticks stands before `offset` on its line (of the last KiB).
   [[nodiscard]] bool InInlineCode(size_t offset) const;
 };
 

@@ -42,13 +42,10 @@ bool IsOverride(std::string_view lower, size_t after_verb) {
   for (int i = 0; i < 8; ++i) {
     const std::string_view word = NextWord(lower, &at);
     if (IsOneOf(word, kOrders)) return earlier;
-    if (IsOneOf(word, kEarlier)) {
-      earlier = true;
-    } else if (!IsOneOf(word, kFillers)) {
-      return false;
-    } else if (word == "your") {
-      earlier = true;  // "forget your instructions"
-    }
+    // "forget your instructions" needs no "previous".
+    const bool names_them = IsOneOf(word, kEarlier) || word == "your";
+    if (!names_them && !IsOneOf(word, kFillers)) return false;
+    earlier = earlier || names_them;
   }
   return false;
 }

@@ -43,7 +43,7 @@ bool LintSource::InCode(int line) const {
 }
 
 bool LintSource::InInlineCode(size_t offset) const {
-  constexpr size_t kWindow = 4096;  // bounds the time on files of one long line
+  constexpr size_t kWindow = 1024;  // bounds the time on files of one long line
   const size_t begin = std::max(LineBegin(LineAt(offset)), offset < kWindow ? 0 : offset - kWindow);
   const std::string_view before = text.substr(begin, offset - begin);
   return std::count(before.begin(), before.end(), '`') % 2 == 1;

@@ -255,7 +255,7 @@ TEST(LintSafety, IsLinearOnHostileTexts) {
     const auto begin = std::chrono::steady_clock::now();
     (void)Lint(hostile);
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-    EXPECT_LT(took.count(), 3.0) << unit;  // quadratic: a minute
+    EXPECT_LT(took.count(), 5.0) << unit;  // quadratic: a minute
   }
 }
 
