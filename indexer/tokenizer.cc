@@ -1,12 +1,8 @@
 #include "indexer/tokenizer.h"
 
-#include <libstemmer.h>
-
 #include <algorithm>
 #include <array>
 #include <unordered_set>
-
-#include "kb/error.h"
 
 namespace kb {
 namespace {
@@ -109,6 +105,17 @@ std::vector<std::string_view> Parts(std::string_view run) {
 
 bool HasJoint(std::string_view run) { return run.find_first_of("_.:") != run.npos; }
 
+// A plural without its s, after Harman 1991 (How effective is suffixing?): queries -> query,
+// banks -> bank; bus, class and axis stay. Porter's stemmer conflates more and ranked no better
+// (ARCHITECTURE.md); what it would join, LSA joins.
+std::string Singular(std::string word) {
+  const auto ends = [&](std::string_view suffix) { return word.ends_with(suffix); };
+  if (word.size() > 4 && ends("ies")) return word.substr(0, word.size() - 3) + "y";
+  const bool plural = word.size() > 3 && ends("s") && !ends("ss") && !ends("us") && !ends("is");
+  if (plural) word.pop_back();
+  return word;
+}
+
 bool Keep(const std::string& term) {
   if (term.size() > kMaxTermBytes) return false;
   return term.size() > 1 || IsDigit(term[0]) || term == "c" || term == "r" || term == "q";
@@ -170,24 +177,6 @@ std::string WithoutApostrophes(std::string_view run) {
 
 }  // namespace
 
-struct Tokenizer::Stemmer {
-  Stemmer() : handle(sb_stemmer_new("porter", "UTF_8")) {
-    if (handle == nullptr) throw Error("tokenizer: libstemmer has no Porter stemmer");
-  }
-  ~Stemmer() { sb_stemmer_delete(handle); }
-  std::string Stem(const std::string& word) const {
-    const auto* bytes = reinterpret_cast<const sb_symbol*>(word.data());
-    const sb_symbol* stem = sb_stemmer_stem(handle, bytes, static_cast<int>(word.size()));
-    return std::string(reinterpret_cast<const char*>(stem),
-                       static_cast<size_t>(sb_stemmer_length(handle)));
-  }
-  sb_stemmer* handle;
-};
-
-Tokenizer::Tokenizer() : stemmer_(std::make_unique<Stemmer>()) {}
-Tokenizer::~Tokenizer() = default;
-Tokenizer::Tokenizer(Tokenizer&&) noexcept = default;
-
 std::string_view Tokenizer::NextRun(std::string_view text, size_t* at) {
   const size_t begin = *at;
   if (IsWord(text[begin])) {
@@ -216,7 +205,7 @@ const std::vector<std::string>& Tokenizer::Terms(std::string_view run) {
   return seen_.emplace(std::string(run), Expand(run)).first->second;
 }
 
-std::vector<std::string> Tokenizer::Expand(std::string_view raw) const {
+std::vector<std::string> Tokenizer::Expand(std::string_view raw) {
   const std::string run = WithoutApostrophes(raw);
   const std::string_view core = TrimUnderscores(run);
   std::vector<std::string> terms;
@@ -224,7 +213,7 @@ std::vector<std::string> Tokenizer::Expand(std::string_view raw) const {
     const std::string word = Lower(piece);
     if (IsStopWord(word)) return;
     const bool letters = std::all_of(word.begin(), word.end(), IsAlpha);
-    std::string term = letters && word.size() <= kMaxTermBytes ? stemmer_->Stem(word) : word;
+    std::string term = letters ? Singular(word) : word;
     if (Keep(term)) terms.push_back(std::move(term));
   };
   const std::vector<std::string_view> parts = Parts(core);

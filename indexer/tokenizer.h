@@ -3,13 +3,12 @@
 //
 // A run is letters, digits and '_' joined by '.', '-' or '::'. It gives
 //   - itself, lower-case, if it is an identifier (holds '_', '.', or "::" between parts);
-//   - each part: a word's stem (Snowball, Porter's algorithm), or as it is if it has digits;
-//   - for a camel-case part, the pieces too: cudaFuncSetAttribute -> cuda func set attribut.
+//   - each part, a word without its plural s;
+//   - for a camel-case part, the pieces too: cudaFuncSetAttribute -> cuda func set attribute.
 // Stop words and single letters but c, r, q are left out. Text that is not ASCII: a run of
 // other letters is a word of its own, an ideograph a term of its own; invalid UTF-8 separates.
 #pragma once
 
-#include <memory>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -21,10 +20,6 @@ inline constexpr size_t kMaxTermBytes = 64;
 
 class Tokenizer {
  public:
-  Tokenizer();
-  ~Tokenizer();
-  Tokenizer(Tokenizer&&) noexcept;
-
   // Calls emit(std::string_view term) for each term in order, repeats kept. What a run gives is
   // remembered, so one object per thread and a few of them a program.
   template <typename Emit>
@@ -40,10 +35,8 @@ class Tokenizer {
   // The next run at or after *at, advancing *at past it; "" if the character there starts none.
   static std::string_view NextRun(std::string_view text, size_t* at);
   const std::vector<std::string>& Terms(std::string_view run);
-  std::vector<std::string> Expand(std::string_view run) const;
+  static std::vector<std::string> Expand(std::string_view run);
 
-  struct Stemmer;
-  std::unique_ptr<Stemmer> stemmer_;
   std::unordered_map<std::string, std::vector<std::string>> seen_;
   std::vector<std::string> scratch_;
 };

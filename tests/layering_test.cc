@@ -46,7 +46,6 @@ const Library kLibraries[] = {
     {"faiss", {"faiss/"}},
     {"OpenMP", {"omp.h"}},
     {"BLAS and LAPACK", {"cblas", "lapack", "openblas"}},
-    {"the stemmer", {"libstemmer"}},
     {"curl", {"curl/"}},
     {"the HTTP library", {"httplib"}},
     {"CLI11", {"CLI/"}},

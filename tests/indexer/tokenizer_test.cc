@@ -12,9 +12,14 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::Not;
 
-TEST(Tokenize, StemsProseAndDropsStopWords) {
+TEST(Tokenize, DropsPluralsAndStopWords) {
   EXPECT_THAT(Tokenize("How do I avoid the bank conflicts?"),
               ElementsAre("avoid", "bank", "conflict"));
+}
+
+TEST(Tokenize, OnlyPluralsLoseTheirS) {
+  EXPECT_THAT(Tokenize("queries banks class axis bus gas"),
+              ElementsAre("query", "bank", "class", "axis", "bus", "gas"));
 }
 
 TEST(Tokenize, AnIdentifierGivesItselfAndItsParts) {
@@ -22,12 +27,12 @@ TEST(Tokenize, AnIdentifierGivesItselfAndItsParts) {
   EXPECT_THAT(Tokenize("sm_90a"), ElementsAre("sm_90a", "sm", "90a"));
   EXPECT_THAT(Tokenize("__launch_bounds__"), ElementsAre("launch_bounds", "launch", "bound"));
   EXPECT_THAT(Tokenize("cuda::memcpy_async"),
-              ElementsAre("cuda::memcpy_async", "cuda", "memcpi", "async"));
+              ElementsAre("cuda::memcpy_async", "cuda", "memcpy", "async"));
 }
 
 TEST(Tokenize, ACamelCaseNameGivesItsHumps) {
   EXPECT_THAT(Tokenize("cudaFuncSetAttribute"),
-              ElementsAre("cudafuncsetattribut", "cuda", "func", "set", "attribut"));
+              ElementsAre("cudafuncsetattribute", "cuda", "func", "set", "attribute"));
   EXPECT_THAT(Tokenize("CUtensorMap"), Contains("map"));
 }
 
