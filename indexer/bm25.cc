@@ -18,7 +18,7 @@ QueryTerms ReadQuery(const Snapshot& snapshot, const std::vector<std::string>& t
     const TermId id = snapshot.FindTerm(term);
     const auto [at, added] = place.try_emplace(term, out.terms.size());
     if (added) {
-      out.terms.push_back({id, 0, id == kNoTerm ? out.top_idf : snapshot.Idf(id)});
+      out.terms.push_back({id, 0, id == kNoTerm ? out.top_idf : snapshot.Idf(id), false});
       times.push_back(0);
     }
     ++times[at->second];
@@ -35,6 +35,16 @@ QueryTerms ReadQuery(const Snapshot& snapshot, const std::vector<std::string>& t
     out.mass += term.weight * term.idf;
   }
   return out;
+}
+
+void AddAlias(const Snapshot& snapshot, const std::vector<std::string>& terms, float weight,
+              QueryTerms* query) {
+  for (const std::string& term : terms) {
+    const TermId id = snapshot.FindTerm(term);
+    const bool asked =
+        std::ranges::any_of(query->terms, [&](const QueryTerm& t) { return t.id == id; });
+    if (id != kNoTerm && !asked) query->terms.push_back({id, weight, snapshot.Idf(id), true});
+  }
 }
 
 std::vector<float> ScoreField(const FieldView& field, const std::vector<QueryTerm>& terms,

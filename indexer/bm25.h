@@ -11,8 +11,9 @@ namespace kb {
 
 struct QueryTerm {
   TermId id = kNoTerm;  // kNoTerm: the index does not have it
-  float weight = 0;     // 1 + ln(times in the question)
+  float weight = 0;     // 1 + ln(times in the question); less for another name of a thing in it
   float idf = 0;        // of the snapshot; the highest possible for an unknown term
+  bool alias = false;   // not in the question: another name for something that is
 };
 
 // Distinct terms in order of first appearance, and their neighbours.
@@ -25,6 +26,11 @@ struct QueryTerms {
 };
 
 [[nodiscard]] QueryTerms ReadQuery(const Snapshot& snapshot, const std::vector<std::string>& terms);
+
+// Adds known terms that the question might have used instead. They score, but count neither in
+// the mass nor in the pairs: a question is not surer for having synonyms.
+void AddAlias(const Snapshot& snapshot, const std::vector<std::string>& terms, float weight,
+              QueryTerms* query);
 
 struct Bm25 {
   float k1 = 1.2f;

@@ -11,6 +11,7 @@ namespace {
 constexpr Bm25 kChunkBm25 = {1.2f, 0.9f};
 constexpr Bm25 kDocBm25 = {1.2f, 0.75f};
 constexpr Bm25 kPairBm25 = {1.2f, 0.5f};
+constexpr int kApproximateDepth = 1000;      // passages that an approximate search brings up
 constexpr float kLeastDescriptionMass = 40;  // so that a two-word description is not "covered"
 
 // The best unit of each bundle: its score, and which one.
@@ -35,7 +36,7 @@ std::vector<float> Coverage(const Snapshot& snapshot, const QueryTerms& query) {
   const std::span<const float> masses = snapshot.file().Section<float>(kDescriptionMass);
   std::vector<float> out(snapshot.bundles().size(), 0.0f);
   for (const QueryTerm& term : query.terms) {
-    if (term.id == kNoTerm) continue;
+    if (term.id == kNoTerm || term.alias) continue;
     for (const Packed p : field.postings[term.id]) {
       if (PackedId(p) < out.size()) out[PackedId(p)] += term.idf;
     }
@@ -112,6 +113,32 @@ std::vector<float> Evidence(const Snapshot& snapshot) {
   return out;
 }
 
+// The similarity of each bundle's nearest passage; 0 for those that an approximate search does
+// not bring up.
+std::vector<float> BestPassages(const Snapshot& snapshot, int dim,
+                                const std::vector<float>& query) {
+  std::vector<float> best(snapshot.bundles().size(), 0.0f);
+  const std::span<const uint32_t> chunk_doc = snapshot.chunk_doc();
+  const auto take = [&](size_t chunk, float similarity) {
+    const uint32_t doc = chunk < chunk_doc.size() ? chunk_doc[chunk] : kNoTerm;
+    if (doc >= snapshot.docs().size()) return;
+    float& of_bundle = best[snapshot.docs()[doc].bundle];
+    of_bundle = std::max(of_bundle, similarity);
+  };
+  const std::span<const char> approximate = snapshot.file().Section<char>(kIvf);
+  if (!approximate.empty()) {
+    const ApproximateIndex index({approximate.data(), approximate.size()});
+    for (const Neighbour& n : index.Nearest(query, kApproximateDepth)) {
+      take(static_cast<size_t>(n.row), n.similarity);
+    }
+    return best;
+  }
+  const std::vector<float> all =
+      AllSimilarities(snapshot.file().Section<float>(kChunkVectors), dim, query);
+  for (size_t chunk = 0; chunk < all.size(); ++chunk) take(chunk, all[chunk]);
+  return best;
+}
+
 void Divide(float by, std::vector<float>* values) {
   for (float& value : *values) value /= by;
 }
@@ -147,14 +174,16 @@ LegScores ScoreLexicalLegs(const Snapshot& snapshot, const QueryTerms& query) {
 }
 
 std::vector<float> ScoreDenseLeg(const Snapshot& snapshot, const std::vector<float>& query) {
-  const auto dim = static_cast<int>(snapshot.vector_meta().dim);
   const size_t bundles = snapshot.bundles().size();
+  std::vector<float> out(bundles, 0.0f);
+  const auto dim = static_cast<int>(snapshot.vector_meta().dim);
   const std::span<const float> vectors = snapshot.file().Section<float>(kBundleVectors);
-  if (dim == 0 || vectors.size() != bundles * static_cast<size_t>(dim)) {
-    return std::vector<float>(bundles, 0.0f);
+  if (dim == 0 || vectors.size() != bundles * static_cast<size_t>(dim)) return out;
+  const std::vector<float> descriptions = AllSimilarities(vectors, dim, query);
+  const std::vector<float> passages = BestPassages(snapshot, dim, query);
+  for (size_t i = 0; i < bundles; ++i) {
+    out[i] = (std::max(descriptions[i], 0.0f) + passages[i]) / 2;
   }
-  std::vector<float> out = AllSimilarities(vectors, dim, query);
-  for (float& similarity : out) similarity = std::max(similarity, 0.0f);
   return out;
 }
 

@@ -27,7 +27,7 @@ inline constexpr std::array<LegWeight, kLegs> kLegTable = {{
     {"bm25_main", 1.0, "body of the bundle's main file"},
     {"pairs", 1.0, "neighbouring words of the question that stand so in the description"},
     {"coverage", 1.0, "share of the description that the question names"},
-    {"dense", 1.0, "cosine of the vectors of question and description"},
+    {"dense", 1.0, "mean cosine of the question to the description and to the best passage"},
     {"evidence", 1.0, "proved and replicated entries up, stale ones down"},
 }};
 
@@ -39,7 +39,8 @@ struct LegScores {
 // All lexical legs and evidence; the dense one stays empty.
 [[nodiscard]] LegScores ScoreLexicalLegs(const Snapshot& snapshot, const QueryTerms& query);
 
-// Similarity of each bundle's description to the question's vector (dim long; zeros: unknown).
+// The dense leg for the question's vector (dim long; zeros: unknown). Passages are searched
+// exactly up to kExactVectors of them, by FAISS above.
 [[nodiscard]] std::vector<float> ScoreDenseLeg(const Snapshot& snapshot,
                                                const std::vector<float>& query);
 

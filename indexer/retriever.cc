@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 
+#include "indexer/aliases.h"
 #include "indexer/legs.h"
 #include "indexer/lsa.h"
 #include "indexer/snapshot.h"
@@ -20,7 +21,8 @@ namespace {
 // Below this confidence nothing applies. Fitted with the weights of the legs: refuses 2 in 100
 // answerable requests, see ARCHITECTURE.md.
 constexpr double kThreshold = 4.0;
-constexpr double kMassPower = 0.3;  // long questions of rare words are surer signs
+constexpr double kMassPower = 0.3;    // long questions of rare words are surer signs
+constexpr float kAliasWeight = 0.2f;  // of a term that only means what the question says
 constexpr int kMostHits = 1000;
 constexpr size_t kMostQueryBytes = 16384;
 
@@ -103,7 +105,7 @@ struct Retriever::Rep {
       std::vector<Packed> row;
       for (const QueryTerm& term : query.terms) {
         const auto times = static_cast<uint32_t>(std::lround(std::exp(term.weight - 1)));
-        if (term.id != kNoTerm) row.push_back(Pack(term.id, times));
+        if (term.id != kNoTerm && !term.alias) row.push_back(Pack(term.id, times));
       }
       return EmbedRow(lsa, row);
     }
@@ -164,11 +166,22 @@ std::vector<std::pair<double, uint32_t>> Rank(const LegScores& legs, Variant var
   return ranked;
 }
 
+QueryTerms ReadWithAliases(const Snapshot& snapshot, const std::string& text,
+                           const std::vector<std::string>& words) {
+  QueryTerms query = ReadQuery(snapshot, words);
+  for (const AliasTerm& alias : ExpandAliases(text)) {
+    AddAlias(snapshot, Tokenize(alias.term), kAliasWeight * alias.weight, &query);
+  }
+  return query;
+}
+
 // A question that is little more than names the index knows is a look-up and always answered:
 // half of its mass is identifiers, or it has at most two words and all are known.
 bool IsLookup(const Snapshot& snapshot, const QueryTerms& query, std::string_view text) {
-  const auto known = [](const QueryTerm& term) { return term.id != kNoTerm; };
-  if (query.terms.size() <= 2 && std::ranges::all_of(query.terms, known)) return true;
+  const auto known = [](const QueryTerm& term) { return term.id != kNoTerm && !term.alias; };
+  const auto asked =
+      std::ranges::count_if(query.terms, [](const QueryTerm& t) { return !t.alias; });
+  if (asked <= 2 && std::ranges::count_if(query.terms, known) == asked) return true;
   std::vector<TermId> named;
   for (const std::string& identifier : Identifiers(text)) {
     const std::vector<std::string> terms = Tokenize(identifier);
@@ -206,7 +219,7 @@ Answer Retriever::Search(const Query& query) {
   Snapshot& snapshot = *rep_->snapshot;
   const std::string text = query.text.substr(0, kMostQueryBytes);
   const std::vector<std::string> words = Tokenize(text);
-  const QueryTerms terms = ReadQuery(snapshot, words);
+  const QueryTerms terms = ReadWithAliases(snapshot, text, words);
   LegScores legs = ScoreLexicalLegs(snapshot, terms);
   if (query.variant != Variant::kLexical) {
     const std::vector<float> vector = rep_->EmbedQuery(text, terms);
@@ -218,9 +231,8 @@ Answer Retriever::Search(const Query& query) {
   answer.threshold = kThreshold;
   const double reach = std::pow(terms.mass / std::max(terms.top_idf, 1e-6f), kMassPower);
   answer.confidence = ranked.empty() ? 0 : ranked[0].first * reach;
-  const bool known_identifier = std::ranges::any_of(
-      Identifiers(text), [&](const std::string& id) { return snapshot.FindTerm(id) != kNoTerm; });
-  answer.nothing_applies = ranked.empty() || (answer.confidence < kThreshold && !known_identifier);
+  answer.nothing_applies =
+      ranked.empty() || (answer.confidence < kThreshold && !IsLookup(snapshot, terms, text));
   if (answer.nothing_applies) {
     answer.why = UnknownWords(terms, words, snapshot);
     if (!ranked.empty()) {
