@@ -66,14 +66,14 @@ class Ingester {
         catalog_(kb_dir, Catalog::Mode::kWrite) {}
 
   IngestReport Run() {
-    if (options_.rebuild) catalog_ = Emptied();
-    known_ = catalog_.Documents();
+    if (!options_.rebuild) known_ = catalog_.Documents();
     OpenOldSnapshot();
     FindRoots();
     Scan();
     if (!Changed()) return Unchanged();
     DropDamagedSnapshot();
     catalog_.BeginWrite();
+    if (options_.rebuild) catalog_.Clear();
     ReadFresh();
     RemoveGone();
     Index();
@@ -90,16 +90,10 @@ class Ingester {
     return fs::absolute(kb_dir_).lexically_normal().parent_path();
   }
 
-  Catalog Emptied() {
-    catalog_.BeginWrite();
-    for (const CatalogDocument& document : catalog_.Documents()) catalog_.Remove(document.row);
-    catalog_.Commit(catalog_.Generation());
-    return std::move(catalog_);
-  }
-
   void OpenOldSnapshot() {
+    if (options_.rebuild) return;
     const int64_t generation = catalog_.Generation();
-    if (generation == 0 || options_.rebuild) return;
+    if (generation == 0) return;
     try {
       old_ = std::make_unique<Snapshot>(SnapshotPath(generation));
     } catch (const Error&) {  // missing or damaged: everything is indexed anew
@@ -120,8 +114,8 @@ class Ingester {
   void FindRoots() {
     std::vector<std::string> roots = options_.roots;
     if (roots.empty()) {
-      for (size_t at = 0; at < catalog_.Meta("roots").size();) {
-        const std::string all = catalog_.Meta("roots");
+      const std::string all = catalog_.Meta("roots");
+      for (size_t at = 0; at < all.size();) {
         const size_t end = std::min(all.find('\n', at), all.size());
         roots.push_back((Base() / all.substr(at, end - at)).string());
         at = end + 1;
@@ -176,6 +170,7 @@ class Ingester {
     const CatalogDocument* known = item->known;
     item->fresh = true;
     item->row = 0;
+    if (options_.rebuild) return;
     if (known == nullptr || known->bundle != item->bundle || known->root != item->root) return;
     const auto old = old_doc_.find(known->row);
     if (!known->blocked && old == old_doc_.end()) return;
@@ -389,7 +384,7 @@ class Ingester {
 
     start = Clock::now();
     Tell("write");
-    const int64_t generation = catalog_.Generation() + 1;
+    const int64_t generation = NextGeneration();
     WriteSnapshot(SnapshotPath(generation), contents, terms, vectors);
     Finish(generation);
     report_.generation = generation;
@@ -421,6 +416,19 @@ class Ingester {
       return d ? d->title + ": " + d->description : std::string();
     };
     return MakeTextVectors(*input, *embedder);
+  }
+
+  // Above every snapshot that lies there: a reader of an older catalog may still open those.
+  [[nodiscard]] int64_t NextGeneration() {
+    int64_t newest = catalog_.Generation();
+    std::error_code ignored;
+    for (const auto& entry : fs::directory_iterator(kb_dir_, ignored)) {
+      const std::string name = entry.path().filename().string();
+      if (name.starts_with("index-")) {
+        newest = std::max<int64_t>(newest, std::strtoll(name.c_str() + 6, nullptr, 10));
+      }
+    }
+    return newest + 1;
   }
 
   // Commits, then removes what no reader will open any more.

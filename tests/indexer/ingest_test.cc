@@ -178,6 +178,29 @@ TEST(Ingest, RebuildForgetsEverythingFirst) {
   EXPECT_EQ(report.documents, 6);
 }
 
+TEST(Ingest, AnInterruptedRebuildKeepsTheOldIndex) {
+  const Corpus corpus("rebuild_cut");
+  corpus.WriteExample();
+  corpus.Index();
+  for (int i = 0; i < 12; ++i) {
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      try {
+        IngestOptions options;
+        options.rebuild = true;
+        (void)Ingest(corpus.kb_dir(), options);
+      } catch (...) {
+      }
+      _exit(0);
+    }
+    usleep(static_cast<useconds_t>(i * 2500));
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+    EXPECT_THAT(Ask(corpus, "bank conflicts"), Contains("shared-memory-banks")) << i;
+  }
+}
+
 TEST(Ingest, OnlyTheNewestSnapshotStays) {
   const Corpus corpus("newest");
   corpus.WriteExample();

@@ -88,6 +88,20 @@ TEST_F(RetrieverTest, AnotherNameForTheSameThingFindsItToo) {
   EXPECT_EQ(ids[0], "async-copy");
 }
 
+TEST_F(RetrieverTest, AGpuKnownByItsArchitectureIsNoForeignSubject) {
+  // "sm_90a" is known here, "H100" is not, but means it.
+  const double with = Ask("overlap copies with mbarrier on H100").confidence;
+  const double without = Ask("overlap copies with mbarrier").confidence;
+  const double foreign = Ask("overlap copies with mbarrier on Z80").confidence;
+  EXPECT_GE(with, without * 0.99);
+  EXPECT_LT(foreign, without);
+}
+
+TEST_F(RetrieverTest, TheReasonNamesTheWordsAsAsked) {
+  EXPECT_THAT(Ask(Query{.text = "Purple elephants' cookeries?"}).why,
+              HasSubstr("Purple, elephants', cookeries"));
+}
+
 TEST_F(RetrieverTest, AKnownWordInPassingDoesNotMakeAQuestionAnswerable) {
   EXPECT_TRUE(Ask(Query{.text = "knead a sourdough bread overnight, with yeast, on graphs"})
                   .nothing_applies);
