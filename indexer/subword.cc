@@ -58,11 +58,11 @@ std::string StripSpaces(std::string text, bool left, bool right) {
 Normaliser MakeReplace(const Value& json, const std::string& path) {
   const std::string to = json["content"].AsString();
   const std::string from = json["pattern"]["String"].AsString();
-  if (!from.empty()) return [=](std::string text) { return ReplaceAll(text, from, to); };
+  if (!from.empty()) return [=](const std::string& text) { return ReplaceAll(text, from, to); };
   const std::string regex = json["pattern"]["Regex"].AsString();
   if (regex == "\\s+" || regex == " {2,}" || regex == " +") {
     const bool blanks = regex[0] == ' ';
-    return [=, least = size_t{regex == " {2,}" ? 2u : 1u}](std::string text) {
+    return [=, least = size_t{regex == " {2,}" ? 2u : 1u}](const std::string& text) {
       return ReplaceSpaces(text, least, blanks, to);
     };
   }

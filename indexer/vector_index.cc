@@ -9,6 +9,7 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 
 #include "kb/error.h"
@@ -70,6 +71,27 @@ int ListCount(int64_t n) {
   return static_cast<int>(std::clamp<int64_t>(lists, 1, std::max<int64_t>(1, n / 39)));
 }
 
+// FAISS leaks memory when it reads an index that is cut short, so the size is asked first:
+// "kb-ivf-1 DIM BYTES\n", then FAISS's bytes.
+constexpr std::string_view kMagic = "kb-ivf-1 ";
+
+std::string HeaderOf(int dim, size_t bytes) { return fmt::format("{}{} {}\n", kMagic, dim, bytes); }
+
+// The dimension; `*bytes` is left without the header. 0 if it is none of ours or cut short.
+int ReadHeader(std::string_view* bytes) {
+  if (!bytes->starts_with(kMagic)) return 0;
+  const std::string_view line = bytes->substr(0, bytes->find('\n'));
+  const char* end = line.data() + line.size();
+  int dim = 0;
+  size_t size = 0;
+  const auto first = std::from_chars(line.data() + kMagic.size(), end, dim);
+  if (first.ec != std::errc() || first.ptr == end) return 0;
+  const auto second = std::from_chars(first.ptr + 1, end, size);
+  if (second.ec != std::errc() || second.ptr != end || line.size() == bytes->size()) return 0;
+  bytes->remove_prefix(line.size() + 1);
+  return bytes->size() == size ? dim : 0;
+}
+
 }  // namespace
 
 std::vector<float> AllSimilarities(std::span<const float> matrix, int dim,
@@ -91,7 +113,7 @@ std::vector<Neighbour> NearestExact(std::span<const float> matrix, int dim,
   for (size_t i = 0; i < scores.size(); ++i) {
     if (!std::isnan(scores[i])) all.push_back({static_cast<int64_t>(i), scores[i]});
   }
-  const size_t count = std::min(all.size(), static_cast<size_t>(std::max(k, 0)));
+  const auto count = std::min<std::ptrdiff_t>(std::ssize(all), std::max(k, 0));
   std::partial_sort(all.begin(), all.begin() + count, all.end(), IsNearer);
   all.resize(count);
   return all;
@@ -103,7 +125,7 @@ std::string BuildApproximate(std::span<const float> matrix, int dim) {
     if (!std::isfinite(v)) throw Error("vector index: the matrix holds NaN or infinity");
   }
   const auto n = static_cast<int64_t>(matrix.size() / dim);
-  if (n == 0) return fmt::format("empty {}", dim);  // FAISS cannot train on nothing
+  if (n == 0) return HeaderOf(dim, 0);  // FAISS cannot train on nothing
   OneThread one_thread;
   try {
     const std::string kind = fmt::format("IVF{},SQ8", ListCount(n));
@@ -118,7 +140,7 @@ std::string BuildApproximate(std::span<const float> matrix, int dim) {
     index->add(n, matrix.data());
     faiss::VectorIOWriter writer;
     faiss::write_index(index.get(), &writer);
-    return {writer.data.begin(), writer.data.end()};
+    return HeaderOf(dim, writer.data.size()).append(writer.data.begin(), writer.data.end());
   } catch (const faiss::FaissException& e) {
     throw Error(fmt::format("vector index: FAISS could not build it: {}", e.what()));
   }
@@ -130,11 +152,9 @@ struct ApproximateIndex::Rep {
 };
 
 ApproximateIndex::ApproximateIndex(std::string_view bytes) : rep_(std::make_unique<Rep>()) {
-  constexpr std::string_view kEmpty = "empty ";
-  if (bytes.starts_with(kEmpty)) {
-    rep_->dim = std::atoi(std::string(bytes.substr(kEmpty.size())).c_str());
-    return;
-  }
+  rep_->dim = ReadHeader(&bytes);
+  if (rep_->dim <= 0) throw Error("vector index: damaged or cut short: run kb index --rebuild");
+  if (bytes.empty()) return;
   faiss::VectorIOReader reader;
   reader.data.assign(bytes.begin(), bytes.end());
   try {
@@ -142,13 +162,11 @@ ApproximateIndex::ApproximateIndex(std::string_view bytes) : rep_(std::make_uniq
     if (dynamic_cast<const faiss::IndexIVF*>(rep_->index.get()) == nullptr) {
       throw Error("vector index: not an index that kb wrote: run kb index --rebuild");
     }
-    rep_->dim = rep_->index->d;
+    if (rep_->index->d != rep_->dim) throw Error("vector index: damaged: run kb index --rebuild");
   } catch (const faiss::FaissException&) {
-    throw Error("vector index: damaged or cut short: run kb index --rebuild");
+    throw Error("vector index: damaged: run kb index --rebuild");
   } catch (const std::bad_alloc&) {
-    throw Error("vector index: damaged (asks for too much memory): run kb index --rebuild");
-  } catch (const std::length_error&) {
-    throw Error("vector index: damaged (asks for too much memory): run kb index --rebuild");
+    throw Error("vector index: out of memory, or damaged: run kb index --rebuild");
   }
 }
 

@@ -170,7 +170,12 @@ TEST(BuildApproximate, RefusesNan) {
 TEST(ApproximateIndex, RefusesBytesThatAreNoIndex) {
   std::string good = BuildApproximate(Clustered(300, 8, 4, 9), 8);
   EXPECT_THROW(ApproximateIndex(""), Error);
-  EXPECT_THROW(ApproximateIndex("not an index at all"), Error);
+  for (const char* text :
+       {"not an index at all", "kb-ivf-1 8 0", "kb-ivf-1 8\n", "kb-ivf-1  \n", "kb-ivf-1 0 0\n",
+        "kb-ivf-1 -8 0\n", "kb-ivf-1 8 1\n", "kb-ivf-1 8 0\nx"}) {
+    EXPECT_THROW(ApproximateIndex{text}, Error) << text;
+  }
+  EXPECT_THROW(ApproximateIndex(good + "x"), Error);
   for (size_t cut : {size_t{3}, size_t{40}, good.size() / 2, good.size() - 1}) {
     EXPECT_THROW(ApproximateIndex(std::string_view(good).substr(0, cut)), Error) << cut;
   }
