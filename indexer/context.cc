@@ -16,7 +16,9 @@ namespace {
 // A further item must come this near to the first one's score: a weak one misleads.
 constexpr double kLeastShareOfBest = 0.6;
 // How much of the budget the first so many items may fill before the next one gets its turn.
-constexpr std::array kShares = {0.55, 0.80, 1.0};
+constexpr std::array kShares = {0.60, 0.85, 1.0};
+// Below this many free tokens a further item would be a heading without use.
+constexpr int kLeastItem = 150;
 constexpr int kMostLeftOut = 5;
 
 // An item and which of its pieces are in.
@@ -24,6 +26,20 @@ struct Draft {
   ContextItem item;
   std::vector<bool> taken;  // by piece
 };
+
+// At first a part may fill only so much of its item's share: the code must not be crowded out by
+// the idea, nor the check by pitfalls. What is left at the end is given out without these limits.
+double PartShare(std::string_view part) {
+  return part == "idea" ? 0.40 : part == "pitfalls" || part == "when" ? 0.15 : 1.0;
+}
+
+// What stands above a part in Markdown; the rest needs no label.
+std::string_view PartLabel(std::string_view part) {
+  return part == "check"      ? "How to check:\n"
+         : part == "pitfalls" ? "Pitfalls:\n"
+         : part == "when"     ? "When to use, and when not:\n"
+                              : "";
+}
 
 struct Page {
   std::vector<Draft> items;
@@ -70,7 +86,12 @@ std::string Markdown(const Page& page) {
     out += OpeningTag(item);
     out += fmt::format("## {}\nApplies to: {}\n\n", EscapeDelimiters(Printable(item.title)),
                        EscapeDelimiters(Printable(item.applies)));
-    for (const ContextPiece* piece : Taken(draft)) out += EscapeDelimiters(piece->text) + "\n";
+    std::string_view part;
+    for (const ContextPiece* piece : Taken(draft)) {
+      if (part != piece->part) out += PartLabel(piece->part);
+      part = piece->part;
+      out += EscapeDelimiters(piece->text);
+    }
     out += fmt::format("Cite: {}{}\n</kb-item>\n", EscapeDelimiters(Printable(item.citation)),
                        IsCut(draft) ? "; cut to fit, all of it: " + Printable(item.fetch) : "");
   }
@@ -168,15 +189,19 @@ class Filler {
   }
 
   // Piece by piece. One that does not fit ends its part (a gap would mislead); the next part,
-  // such as the code, may still fit.
-  void Fill(size_t index, int tokens) {
+  // such as the code, may still fit. `share`: tokens that this item may add, for part limits.
+  void Fill(size_t index, int tokens, double share) {
     Draft& draft = page_->items[index];
-    std::string_view ended;
+    std::string_view part, ended;
+    double spent = 0;
     for (size_t i = 0; i < draft.taken.size(); ++i) {
-      const std::string_view part = draft.item.pieces[i].part;
+      const ContextPiece& piece = draft.item.pieces[i];
+      if (part != piece.part) spent = 0;
+      part = piece.part;
+      spent += CountTokens(piece.text);
       if (draft.taken[i] || part == ended) continue;
       draft.taken[i] = true;
-      if (Fits(tokens)) continue;
+      if (spent <= PartShare(part) * share && Fits(tokens)) continue;
       draft.taken[i] = false;
       ended = part;
     }
@@ -213,22 +238,28 @@ size_t CountStrong(const std::vector<Hit>& hits, int most) {
   return n;
 }
 
-void WriteItems(Retriever& retriever, const std::vector<Hit>& hits, const ContextOptions& options,
-                Page* page) {
+void WriteItems(Retriever& retriever, const std::string& question, const std::vector<Hit>& hits,
+                const ContextOptions& options, Page* page) {
   Filler filler(page, options.format);
   const size_t strong = CountStrong(hits, options.max_items);
+  int before = 0;
   for (size_t i = 0; i < strong; ++i) {
     const double share = strong == 1 ? 1.0 : kShares[std::min(i, kShares.size() - 1)];
-    if (!filler.Open(MakeContextItem(retriever, hits[i]), options.budget_tokens)) {
+    const int until = static_cast<int>(share * options.budget_tokens);
+    const bool room = i == 0 || filler.Fits(options.budget_tokens - kLeastItem);
+    if (!room ||
+        !filler.Open(MakeContextItem(retriever, hits[i], question), options.budget_tokens)) {
       filler.LeaveOut(hits[i], options.budget_tokens);
       continue;
     }
-    filler.Fill(page->items.size() - 1, static_cast<int>(share * options.budget_tokens));
+    filler.Fill(page->items.size() - 1, until, until - before);
+    before = until;
   }
   for (size_t i = strong; i < hits.size() && page->left_out.size() < kMostLeftOut; ++i) {
     filler.LeaveOut(hits[i], options.budget_tokens);
   }
-  for (size_t i = 0; i < page->items.size(); ++i) filler.Fill(i, options.budget_tokens);
+  const double all = 1e9;
+  for (size_t i = 0; i < page->items.size(); ++i) filler.Fill(i, options.budget_tokens, all);
 }
 
 }  // namespace
@@ -252,7 +283,7 @@ Context WriteContext(Retriever& retriever, const Query& query, const ContextOpti
   const Answer answer = retriever.Search(wide);
   Page page;
   if (answer.nothing_applies) page.nothing = NothingApplies(answer);
-  WriteItems(retriever, answer.hits, options, &page);
+  WriteItems(retriever, query.text, answer.hits, options, &page);
   Context context;
   context.text = Render(page, options.format);
   context.tokens = CountTokens(context.text);

@@ -4,18 +4,26 @@
 
 #include <algorithm>
 #include <array>
+#include <climits>
+#include <functional>
+#include <iterator>
+#include <set>
 #include <span>
 
+#include "indexer/tokenizer.h"
 #include "kb/markdown.h"
 #include "kb/nnk.h"
 
 namespace kb {
 namespace {
 
+// What a heading must say for its section to be a part, lower-case.
+constexpr std::array<std::string_view, 3> kIdeaHeadings = {"the idea", "overview", "in short"};
 constexpr std::array<std::string_view, 4> kCheckHeadings = {"how to check", "check", "verify",
                                                             "testing"};
 constexpr std::array<std::string_view, 4> kPitfallHeadings = {"pitfall", "known failure", "gotcha",
                                                               "what failed"};
+constexpr std::array<std::string_view, 2> kWhenHeadings = {"when to use", "when not"};
 
 std::string Lower(std::string_view text) {
   std::string out(text);
@@ -65,58 +73,118 @@ std::string JoinLines(const std::vector<std::string_view>& lines, int first, int
   return out;
 }
 
-// The blocks of a text as pieces; headings go with the block that follows.
-void AddBlocks(const char* part, std::string_view text, std::vector<ContextPiece>* pieces) {
-  const std::vector<std::string_view> lines = SplitLines(text);
-  std::string heading;
-  int covered = 0;
-  for (const Block& block : ParseMarkdown(text)) {
-    if (block.last_line <= covered) continue;  // a fence inside a list already taken
-    covered = block.last_line;
-    const std::string source = JoinLines(lines, block.first_line, block.last_line);
-    if (block.type == BlockType::kHeading) {
-      heading += source;
-      continue;
-    }
-    pieces->push_back({part, heading + source});
-    heading.clear();
-  }
-}
-
 bool HeadingSays(const Block& block, std::span<const std::string_view> words) {
   const std::string text = Lower(block.text);
   return block.type == BlockType::kHeading &&
          std::ranges::any_of(words, [&](std::string_view w) { return text.find(w) != text.npos; });
 }
 
-// The text under the first heading that says one of `words`, up to the next heading of its level.
-std::string SectionUnder(const Document& document, std::span<const std::string_view> words) {
-  const std::vector<Block>& blocks = document.blocks;
-  for (size_t i = 0; i < blocks.size(); ++i) {
-    if (!HeadingSays(blocks[i], words)) continue;
-    int last = blocks[i].last_line;
-    for (size_t j = i + 1; j < blocks.size(); ++j) {
-      if (blocks[j].type == BlockType::kHeading && blocks[j].level <= blocks[i].level) break;
-      last = std::max(last, blocks[j].last_line);
+bool StartsListItem(std::string_view line) {
+  const size_t digits = line.find_first_not_of("0123456789");
+  const bool numbered = digits != line.npos && digits > 0 && line.substr(digits).starts_with(". ");
+  return line.starts_with("- ") || line.starts_with("* ") || line.starts_with("+ ") || numbered;
+}
+
+// A text cut into pieces that can stand alone: its blocks, and the items of its lists. Each is
+// given once, however many parts would like to have it.
+class Pieces {
+ public:
+  Pieces(std::string_view body, const std::vector<Block>& blocks, const std::string& question)
+      : lines_(SplitLines(body)), blocks_(blocks), asked_(Tokenize(question)) {}
+
+  // The blocks within these lines (1-based, inclusive), headings left out.
+  std::vector<ContextPiece> Lines(const char* part, int first, int last) {
+    std::vector<ContextPiece> pieces;
+    for (const Block& block : blocks_) {
+      const bool inside = block.first_line >= first && block.last_line <= last;
+      if (!inside || block.type == BlockType::kHeading) continue;
+      if (IsTaken(block)) continue;
+      for (std::string& text : Cut(block)) pieces.push_back({part, std::move(text)});
+      taken_.push_back({block.first_line, block.last_line});
     }
-    return JoinLines(SplitLines(document.body), blocks[i].first_line, last);
+    return pieces;
   }
-  return "";
-}
 
-bool IsWholeCuda(const Block& block) {
-  return block.type == BlockType::kCode && block.info.starts_with("cuda") &&
-         block.info.find("fragment") == block.info.npos;
-}
-
-std::string SmallestCode(const Document& document) {
-  const Block* best = nullptr;
-  for (const Block& block : document.blocks) {
-    if (!IsWholeCuda(block)) continue;
-    if (best == nullptr || block.text.size() < best->text.size()) best = &block;
+  // The section under the first heading that says one of `words`.
+  std::vector<ContextPiece> Section(const char* part, std::span<const std::string_view> words) {
+    const auto [first, last] = Find(words);
+    return first == 0 ? std::vector<ContextPiece>{} : Lines(part, first, last);
   }
-  return best == nullptr ? ""
-                         : JoinLines(SplitLines(document.body), best->first_line, best->last_line);
+
+  // The whole code block that shares most with the question; the smallest of equals.
+  std::vector<ContextPiece> Code() {
+    const Block* best = nullptr;
+    for (const Block& block : blocks_) {
+      if (block.type != BlockType::kCode || !block.info.starts_with("cuda") ||
+          block.info.find("fragment") != block.info.npos || IsTaken(block)) {
+        continue;
+      }
+      if (best == nullptr || IsBetter(block, *best)) best = &block;
+    }
+    if (best == nullptr) return {};
+    return Lines("code", best->first_line, best->last_line);
+  }
+
+  // How many words of the question a text has.
+  [[nodiscard]] size_t Shared(std::string_view text) const {
+    const std::vector<std::string> terms = Tokenize(text);
+    const std::set<std::string> has(terms.begin(), terms.end());
+    const std::set<std::string> asked(asked_.begin(), asked_.end());
+    return static_cast<size_t>(
+        std::ranges::count_if(asked, [&](const std::string& t) { return has.contains(t); }));
+  }
+
+ private:
+  [[nodiscard]] bool IsTaken(const Block& block) const {
+    return std::ranges::any_of(taken_, [&](const std::pair<int, int>& t) {
+      return block.first_line >= t.first && block.last_line <= t.second;
+    });
+  }
+
+  // The code with the two lines before it, which say what it is.
+  [[nodiscard]] size_t Fit(const Block& block) const {
+    return Shared(JoinLines(lines_, block.first_line - 3, block.first_line - 1) + block.text);
+  }
+  [[nodiscard]] bool IsBetter(const Block& a, const Block& b) const {
+    const size_t fit_a = Fit(a), fit_b = Fit(b);
+    return fit_a != fit_b ? fit_a > fit_b : a.text.size() < b.text.size();
+  }
+
+  [[nodiscard]] std::pair<int, int> Find(std::span<const std::string_view> words) const {
+    for (size_t i = 0; i < blocks_.size(); ++i) {
+      if (!HeadingSays(blocks_[i], words)) continue;
+      int last = blocks_[i].last_line;
+      for (size_t j = i + 1; j < blocks_.size(); ++j) {
+        if (blocks_[j].type == BlockType::kHeading && blocks_[j].level <= blocks_[i].level) break;
+        last = std::max(last, blocks_[j].last_line);
+      }
+      return {blocks_[i].first_line, last};
+    }
+    return {0, 0};
+  }
+
+  [[nodiscard]] std::vector<std::string> Cut(const Block& block) const {
+    if (block.type != BlockType::kList) {
+      return {JoinLines(lines_, block.first_line, block.last_line) + "\n"};
+    }
+    std::vector<std::string> items;
+    for (int i = block.first_line; i <= block.last_line; ++i) {
+      const std::string line = JoinLines(lines_, i, i);
+      if (items.empty() || StartsListItem(line)) items.emplace_back();
+      if (line != "\n") items.back() += line;
+    }
+    if (!items.empty()) items.back() += "\n";
+    return items;
+  }
+
+  std::vector<std::string_view> lines_;
+  const std::vector<Block>& blocks_;
+  std::vector<std::string> asked_;
+  std::vector<std::pair<int, int>> taken_;
+};
+
+void Append(std::vector<ContextPiece> from, std::vector<ContextPiece>* to) {
+  std::move(from.begin(), from.end(), std::back_inserter(*to));
 }
 
 void AddClaim(const Document& document, ContextItem* item) {
@@ -128,16 +196,40 @@ void AddClaim(const Document& document, ContextItem* item) {
                     entry.gpu, *entry.speedup, *entry.ci95_low, *entry.ci95_high);
   }
   if (!entry.not_when.empty()) text += "Not when: " + entry.not_when + "\n";
-  text += "Check: kb tdd prove nnk/" + entry.id + "\n";
+  text += "Check: kb tdd prove nnk/" + entry.id + "\n\n";
   item->gpu = entry.gpu;
   item->pieces.push_back({"claim", text});
 }
 
+// The parts of an item in the order of their worth to somebody who is about to write the kernel.
+void AddParts(const Document& main, const Hit& hit, const std::string& passage,
+              const std::string& question, std::vector<ContextPiece>* out) {
+  Pieces pieces(main.body, main.blocks, question);
+  Append(pieces.Code(), out);
+  Append(pieces.Section("idea", kIdeaHeadings), out);
+  // Reserved before the passage, which may be one of them.
+  std::vector<ContextPiece> pitfalls = pieces.Section("pitfalls", kPitfallHeadings);
+  std::ranges::stable_sort(pitfalls, std::greater<>(),
+                           [&](const ContextPiece& p) { return pieces.Shared(p.text); });
+  const std::vector<ContextPiece> check = pieces.Section("check", kCheckHeadings);
+  const std::vector<ContextPiece> when = pieces.Section("when", kWhenHeadings);
+  if (hit.document.path == main.path) {
+    const int offset = main.body_line - 1;
+    Append(pieces.Lines("passage", hit.chunk.first_line - offset, hit.chunk.last_line - offset),
+           out);
+  } else {
+    const std::vector<Block> blocks = ParseMarkdown(passage);
+    Append(Pieces(passage, blocks, question).Lines("passage", 1, INT_MAX), out);
+  }
+  Append(std::move(pitfalls), out);
+  Append(check, out);
+  Append(when, out);
+}
+
 }  // namespace
 
-ContextItem MakeContextItem(Retriever& retriever, const Hit& hit) {
+ContextItem MakeContextItem(Retriever& retriever, const Hit& hit, const std::string& question) {
   ContextItem item;
-  const std::string passage = retriever.PassageText(hit);
   const CatalogDocument main =
       retriever.catalog().FindDocument(hit.bundle_id).value_or(hit.document);
   const Document document = ParseDocument(main.path, retriever.catalog().Text(main.row));
@@ -153,18 +245,7 @@ ContextItem MakeContextItem(Retriever& retriever, const Hit& hit) {
       fmt::format("{}:{}-{}", hit.document.path, hit.chunk.first_line, hit.chunk.last_line);
   item.fetch = "kb get " + hit.bundle_id;
   if (main.kind == Kind::kNnk) AddClaim(document, &item);
-  AddBlocks("passage", passage, &item.pieces);
-  const std::string code = SmallestCode(document);
-  if (!code.empty() && passage.find("```cuda") == passage.npos)
-    item.pieces.push_back({"code", code});
-  const std::string check = SectionUnder(document, kCheckHeadings);
-  if (!check.empty() && passage.find(check.substr(0, check.find('\n'))) == passage.npos) {
-    AddBlocks("check", check, &item.pieces);
-  }
-  const std::string pitfalls = SectionUnder(document, kPitfallHeadings);
-  if (!pitfalls.empty() && passage.find(pitfalls.substr(0, pitfalls.find('\n'))) == passage.npos) {
-    AddBlocks("pitfalls", pitfalls, &item.pieces);
-  }
+  AddParts(document, hit, retriever.PassageText(hit), question, &item.pieces);
   return item;
 }
 

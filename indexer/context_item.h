@@ -10,8 +10,8 @@
 namespace kb {
 
 struct ContextPiece {
-  const char* part = "";  // "claim", "passage", "code", "check" or "pitfalls"
-  std::string text;       // Markdown blocks, whole
+  const char* part = "";  // "claim", "idea", "code", "passage", "pitfalls", "check" or "when"
+  std::string text;       // whole Markdown blocks or list items
 };
 
 struct ContextItem {
@@ -29,6 +29,10 @@ struct ContextItem {
   std::vector<ContextPiece> pieces;
 };
 
-[[nodiscard]] ContextItem MakeContextItem(Retriever& retriever, const Hit& hit);
+// The parts are taken from the bundle's main file by its headings (the idea, how to check,
+// pitfalls, when to use) and the passage that was found; of several code blocks and pitfalls the
+// ones that share most words with `question` come first.
+[[nodiscard]] ContextItem MakeContextItem(Retriever& retriever, const Hit& hit,
+                                          const std::string& question);
 
 }  // namespace kb
