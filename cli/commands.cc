@@ -41,6 +41,7 @@ constexpr Option kIndex[] = {
     {"--embedder", ArgType::kString, "NAME", "lsa|none|model2vec:FOLDER|http:URL#MODEL", false, "",
      "lsa"},
     {"--rebuild", ArgType::kFlag, "", "forget the old index first"},
+    {"--allow-suppressed", ArgType::kFlag, "", "index what waives its own safety findings"},
     {"--threads", ArgType::kInt, "N", "how many files are read at once", false, "", "", 1, 256},
     kJson,
 };

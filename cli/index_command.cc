@@ -110,6 +110,7 @@ int RunIndex(const Args& args, Streams& streams) {
   options.roots = RootsOf(args, !last.empty());
   options.embedder = EmbedderOf(args, last);
   options.rebuild = args.Has("--rebuild");
+  options.allow_suppressed = args.Has("--allow-suppressed");
   options.threads = ThreadsOf(args);
   options.progress = [&progress](const char* phase, int64_t done, int64_t total) {
     progress.Show(phase, done, total);

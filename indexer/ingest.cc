@@ -66,7 +66,10 @@ class Ingester {
         catalog_(kb_dir, Catalog::Mode::kWrite) {}
 
   IngestReport Run() {
-    if (!options_.rebuild) known_ = catalog_.Documents();
+    if (!options_.rebuild) {
+      known_ = catalog_.Documents();
+      judge_anew_ = catalog_.Meta("allow_suppressed") != (options_.allow_suppressed ? "1" : "");
+    }
     OpenOldSnapshot();
     FindRoots();
     Scan();
@@ -170,7 +173,7 @@ class Ingester {
     const CatalogDocument* known = item->known;
     item->fresh = true;
     item->row = 0;
-    if (options_.rebuild) return;
+    if (options_.rebuild || judge_anew_) return;
     if (known == nullptr || known->bundle != item->bundle || known->root != item->root) return;
     const auto old = old_doc_.find(known->row);
     if (!known->blocked && old == old_doc_.end()) return;
@@ -264,8 +267,9 @@ class Ingester {
         read.same = comparable && Sha256(*text) == batch[i]->known->sha256;
         if (read.same) continue;
         Worker& w = workers_[worker];
-        read.prepared = PrepareDocument(batch[i]->path, batch[i]->bundle, std::move(*text),
-                                        &w.tokenizer, &w.table);
+        read.prepared = PrepareDocument(
+            {batch[i]->path, batch[i]->bundle, std::move(*text), options_.allow_suppressed},
+            &w.tokenizer, &w.table);
       }
     });
   }
@@ -435,6 +439,7 @@ class Ingester {
   void Finish(int64_t generation) {
     catalog_.SetMeta("roots", roots_text_);
     catalog_.SetMeta("embedder", options_.embedder);
+    catalog_.SetMeta("allow_suppressed", options_.allow_suppressed ? "1" : "");
     catalog_.SetMeta("indexed_ns", std::to_string(NowNs()));
     catalog_.Commit(generation);
     std::error_code ignored;  // a leftover file is only untidy; the next run tries again
@@ -452,6 +457,7 @@ class Ingester {
   Catalog catalog_;
   int64_t started_ns_ = NowNs();
   std::vector<CatalogDocument> known_;
+  bool judge_anew_ = false;  // other rules of blocking than last time: read everything again
   std::unique_ptr<Snapshot> old_;
   std::map<int64_t, uint32_t> old_doc_;  // catalog row -> document of `old_`
   std::vector<std::string> roots_;

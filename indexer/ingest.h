@@ -15,6 +15,9 @@ struct IngestOptions {
   std::vector<std::string> roots;  // folders or files; empty: those of the last run
   std::string embedder = "lsa";    // "lsa", "model2vec:FOLDER", "http:URL#MODEL", "none"
   bool rebuild = false;            // forget everything first
+  // Index documents that allow their own blocking findings by a suppression. Off: whoever wrote
+  // the document must not be the one who waives its safety.
+  bool allow_suppressed = false;
   int threads = 2;
   // done and total of the phase named, e.g. ("read", 120, 1477); may be null.
   std::function<void(const char* phase, int64_t done, int64_t total)> progress;

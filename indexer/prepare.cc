@@ -60,6 +60,15 @@ DocumentTerms ReadTerms(const Document& document, std::string_view bundle,
   return terms;
 }
 
+// A document's word that its own blocking finding may pass is not taken.
+void BlockSuppressed(Diagnostics* diagnostics) {
+  for (Diagnostic& d : *diagnostics) {
+    if (d.rule != "lint-suppressed") continue;
+    d.severity = Severity::kBlock;
+    d.mend = "read what it allows; if it is harmless: kb index --allow-suppressed";
+  }
+}
+
 CatalogDocument Describe(const Document& document, const std::string& bundle) {
   CatalogDocument out;
   out.path = document.path;
@@ -101,18 +110,18 @@ void Renumber(const std::vector<TermId>& map, DocumentTerms* terms) {
   }
 }
 
-PreparedDocument PrepareDocument(const std::string& path, const std::string& bundle,
-                                 std::string text, Tokenizer* tokenizer, TermTable* table) {
-  Document document = ParseDocument(path, std::move(text));
+PreparedDocument PrepareDocument(PrepareInput input, Tokenizer* tokenizer, TermTable* table) {
+  Document document = ParseDocument(input.path, std::move(input.text));
   PreparedDocument out;
   out.diagnostics = document.diagnostics;
   const Diagnostics safety = LintSafety(document);
   out.diagnostics.insert(out.diagnostics.end(), safety.begin(), safety.end());
-  out.document = Describe(document, bundle);
+  if (!input.allow_suppressed) BlockSuppressed(&out.diagnostics);
+  out.document = Describe(document, input.bundle);
   out.document.blocked = IsBlocked(out.diagnostics);
   if (!out.document.blocked) {
     out.chunks = SplitDocument(document);
-    out.terms = ReadTerms(document, bundle, out.chunks, TermReader(tokenizer, table));
+    out.terms = ReadTerms(document, input.bundle, out.chunks, TermReader(tokenizer, table));
   }
   out.text = std::move(document.text);
   return out;

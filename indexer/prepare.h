@@ -21,9 +21,14 @@ struct PreparedDocument {
   DocumentTerms terms;        // ids of the TermTable given
 };
 
-// `path` is the name in the catalog, `bundle` its bundle's folder (or the path itself).
-[[nodiscard]] PreparedDocument PrepareDocument(const std::string& path, const std::string& bundle,
-                                               std::string text, Tokenizer* tokenizer,
+struct PrepareInput {
+  std::string path;    // the name in the catalog
+  std::string bundle;  // its bundle's folder, or the path itself
+  std::string text;
+  bool allow_suppressed = false;  // IngestOptions::allow_suppressed
+};
+
+[[nodiscard]] PreparedDocument PrepareDocument(PrepareInput input, Tokenizer* tokenizer,
                                                TermTable* table);
 
 // Replaces ids of one table by those of another: id becomes map[id].
