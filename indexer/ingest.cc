@@ -3,22 +3,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <map>
 #include <optional>
 #include <set>
 
+#include "indexer/document_reader.h"
 #include "indexer/folder_lock.h"
-#include "indexer/parallel.h"
 #include "indexer/prepare.h"
+#include "indexer/scan.h"
 #include "indexer/snapshot_writer.h"
 #include "indexer/vectors.h"
 #include "kb/catalog.h"
 #include "kb/error.h"
-#include "kb/file.h"
-#include "kb/sha256.h"
 
 namespace kb {
 namespace {
@@ -41,20 +39,17 @@ int64_t NowNs() {
 // systems count in ticks), so its stamp is not trusted (git's "racy" entries).
 constexpr int64_t kRacyNs = 20'000'000;
 
-// One file found below a root, and what becomes of it.
+// One file below the roots, and what becomes of it.
 struct Item {
-  std::string path;  // as catalogued
-  std::string root;
-  std::string bundle;
-  FileStamp stamp;
+  ScannedFile file;
   const CatalogDocument* known = nullptr;  // its catalogued state, if any
-  int64_t row = 0;
+  int64_t row = 0;                         // of the catalog; 0: not in it (yet)
   bool blocked = false;
-  bool fresh = false;  // must be indexed anew
-  uint32_t old_doc = kNoTerm;
+  bool fresh = false;          // must be read, as far as is known
+  uint32_t old_doc = kNoTerm;  // its place in the old snapshot
   Kind kind = Kind::kPage;
   std::string state;
-  DocumentTerms terms;  // of fresh ones, with ids of the whole index
+  DocumentTerms terms;  // of fresh ones
 };
 
 class Ingester {
@@ -66,13 +61,10 @@ class Ingester {
         catalog_(kb_dir, Catalog::Mode::kWrite) {}
 
   IngestReport Run() {
-    if (!options_.rebuild) {
-      known_ = catalog_.Documents();
-      judge_anew_ = catalog_.Meta("allow_suppressed") != (options_.allow_suppressed ? "1" : "");
-    }
+    if (!options_.rebuild) known_ = catalog_.Documents();
+    judge_anew_ = options_.rebuild || Meta("allow_suppressed") != Allowed();
     OpenOldSnapshot();
-    FindRoots();
-    Scan();
+    FindItems();
     if (!Changed()) return Unchanged();
     DropDamagedSnapshot();
     catalog_.BeginWrite();
@@ -87,18 +79,22 @@ class Ingester {
   [[nodiscard]] std::string SnapshotPath(int64_t generation) const {
     return fmt::format("{}/index-{}", kb_dir_, generation);
   }
+  [[nodiscard]] std::string Allowed() const { return options_.allow_suppressed ? "1" : ""; }
 
-  // The folder that relative paths of the catalog are relative to.
-  [[nodiscard]] fs::path Base() const {
-    return fs::absolute(kb_dir_).lexically_normal().parent_path();
+  // A rebuild must get over a catalog that can no longer be read.
+  std::string Meta(std::string_view key) {
+    try {
+      return catalog_.Meta(key);
+    } catch (const Error&) {
+      if (!options_.rebuild) throw;
+      return "";
+    }
   }
 
   void OpenOldSnapshot() {
-    if (options_.rebuild) return;
-    const int64_t generation = catalog_.Generation();
-    if (generation == 0) return;
+    if (options_.rebuild || catalog_.Generation() == 0) return;
     try {
-      old_ = std::make_unique<Snapshot>(SnapshotPath(generation));
+      old_ = std::make_unique<Snapshot>(SnapshotPath(catalog_.Generation()));
     } catch (const Error&) {  // missing or damaged: everything is indexed anew
       return;
     }
@@ -113,49 +109,15 @@ class Ingester {
     for (Item& item : items_) Compare(&item);
   }
 
-  // Roots as catalogued: relative to Base() where below it, else absolute.
-  void FindRoots() {
-    std::vector<std::string> roots = options_.roots;
-    if (roots.empty()) {
-      const std::string all = catalog_.Meta("roots");
-      for (size_t at = 0; at < all.size();) {
-        const size_t end = std::min(all.find('\n', at), all.size());
-        roots.push_back((Base() / all.substr(at, end - at)).string());
-        at = end + 1;
-      }
-    }
-    if (roots.empty())
-      throw Error("index: no roots given and none known; name a folder: kb index skills");
-    for (const std::string& root : roots) {
-      const fs::path whole = fs::absolute(root).lexically_normal();
-      std::string text = whole.lexically_relative(Base()).string();
-      if (text.empty() || text.starts_with("..")) text = whole.string();
-      while (text.size() > 1 && text.back() == '/') text.pop_back();
-      if (std::find(roots_.begin(), roots_.end(), text) == roots_.end()) roots_.push_back(text);
-    }
-  }
-
-  void Scan() {
+  void FindItems() {
     const auto start = Clock::now();
-    std::map<std::string, Item> items;
-    std::set<std::string> bundles;
-    for (const std::string& root : roots_) {
-      for (const FoundFile& file : FindDocuments((Base() / root).string(), &scan_diagnostics_)) {
-        Item item;
-        item.path = Catalogued(file.path);
-        item.root = root;
-        item.stamp = file.stamp;
-        if (IsBundleIndex(item.path)) bundles.insert(std::string(DirName(item.path)));
-        items.try_emplace(item.path, std::move(item));
-      }
-    }
-    for (Diagnostic& d : scan_diagnostics_) d.path = Catalogued(d.path);
+    scan_ = ScanRoots(kb_dir_, options_.roots, Meta("roots"));
     std::map<std::string_view, const CatalogDocument*> known;
     for (const CatalogDocument& document : known_) known[document.path] = &document;
-    for (auto& [path, item] : items) {
-      item.bundle = BundleOf(path, DirName(item.root + "/"),
-                             [&](const std::string& folder) { return bundles.contains(folder); });
-      const auto at = known.find(path);
+    for (ScannedFile& file : scan_.files) {
+      Item item;
+      item.file = std::move(file);
+      const auto at = known.find(item.file.path);
       if (at != known.end()) item.known = at->second;
       Compare(&item);
       items_.push_back(std::move(item));
@@ -163,18 +125,13 @@ class Ingester {
     report_.read_s += SecondsSince(start);
   }
 
-  [[nodiscard]] std::string Catalogued(const std::string& path) const {
-    const std::string base = Base().string() + "/";
-    return path.starts_with(base) ? path.substr(base.size()) : path;
-  }
-
   // Takes over what is known of an unchanged file.
   void Compare(Item* item) {
     const CatalogDocument* known = item->known;
     item->fresh = true;
     item->row = 0;
-    if (options_.rebuild || judge_anew_) return;
-    if (known == nullptr || known->bundle != item->bundle || known->root != item->root) return;
+    if (judge_anew_ || known == nullptr) return;
+    if (known->bundle != item->file.bundle || known->root != item->file.root) return;
     const auto old = old_doc_.find(known->row);
     if (!known->blocked && old == old_doc_.end()) return;
     item->row = known->row;
@@ -182,17 +139,14 @@ class Ingester {
     item->kind = known->kind;
     item->state = known->state;
     item->old_doc = old == old_doc_.end() ? kNoTerm : old->second;
-    item->fresh = !(known->stamp == item->stamp);
+    item->fresh = !(known->stamp == item->file.stamp);
   }
 
   bool Changed() {
-    std::string roots;
-    for (const std::string& root : roots_) roots += (roots.empty() ? "" : "\n") + root;
-    roots_text_ = roots;
-    if (old_ == nullptr || catalog_.Meta("roots") != roots) return true;
-    if (catalog_.Meta("embedder") != options_.embedder) return true;
+    if (old_ == nullptr || Meta("roots") != RootsText(scan_.roots)) return true;
+    if (Meta("embedder") != options_.embedder) return true;
     if (items_.size() != known_.size()) return true;
-    return std::any_of(items_.begin(), items_.end(), [](const Item& i) { return i.fresh; });
+    return std::ranges::any_of(items_, [](const Item& i) { return i.fresh; });
   }
 
   IngestReport Unchanged() {
@@ -201,19 +155,8 @@ class Ingester {
     report_.chunks = static_cast<int>(old_->chunk_doc().size());
     report_.unchanged = static_cast<int>(items_.size());
     for (const Item& item : items_) report_.blocked += item.blocked ? 1 : 0;
-    report_.diagnostics = scan_diagnostics_;
+    report_.diagnostics = scan_.diagnostics;
     return std::move(report_);
-  }
-
-  // The bytes of a file, or nullopt with a diagnostic.
-  std::optional<std::string> ReadItem(const Item& item, Diagnostics* diagnostics) const {
-    std::string why;
-    std::optional<std::string> text = ReadFile((Base() / item.path).string(), &why);
-    if (!text) {
-      diagnostics->push_back({Severity::kError, "scan-unreadable", item.path, 0,
-                              "not indexed: " + why, "make it a readable file, or move it away"});
-    }
-    return text;
   }
 
   void ReadFresh() {
@@ -222,9 +165,7 @@ class Ingester {
     for (Item& item : items_) {
       if (item.fresh) fresh.push_back(&item);
     }
-    const int threads = std::max(1, options_.threads);
-    workers_.resize(static_cast<size_t>(threads));
-    global_ = TermTable(old_ == nullptr ? 0 : static_cast<TermId>(old_->term_count()));
+    reader_.emplace(old_.get(), options_.threads, options_.allow_suppressed);
     for (size_t at = 0; at < fresh.size(); at += kBatch) {
       const size_t n = std::min(kBatch, fresh.size() - at);
       ReadBatch({fresh.data() + at, n});
@@ -232,78 +173,46 @@ class Ingester {
         options_.progress("read", static_cast<int64_t>(at + n), static_cast<int64_t>(fresh.size()));
       }
     }
-    workers_.clear();
     report_.read_s += SecondsSince(start);
   }
 
-  struct Worker {
-    Tokenizer tokenizer;
-    TermTable table;
-    std::vector<TermId> to_global;
-  };
-  struct Read {
-    std::optional<PreparedDocument> prepared;
-    bool same = false;  // same content, another stamp
-    Diagnostics diagnostics;
-    size_t worker = 0;
-  };
-
   void ReadBatch(std::span<Item*> batch) {
-    std::vector<Read> reads(batch.size());
-    std::atomic<size_t> next = 0;
-    ParallelRead(batch, &reads, &next);
-    for (size_t i = 0; i < batch.size(); ++i) Store(batch[i], &reads[i]);
+    const fs::path base = BaseFolder(kb_dir_);
+    std::vector<ReadRequest> requests;
+    for (const Item* item : batch) {
+      requests.push_back({(base / item->file.path).string(), item->file.path, item->file.bundle,
+                          item->row == 0 ? "" : item->known->sha256});
+    }
+    std::vector<ReadResult> results = reader_->Read(requests);
+    for (size_t i = 0; i < batch.size(); ++i) Store(batch[i], &results[i]);
   }
 
-  void ParallelRead(std::span<Item*> batch, std::vector<Read>* reads, std::atomic<size_t>* next) {
-    const auto threads = static_cast<int>(workers_.size());
-    ParallelFor(workers_.size(), threads, [&](size_t worker, size_t) {
-      for (size_t i = (*next)++; i < batch.size(); i = (*next)++) {
-        Read& read = (*reads)[i];
-        read.worker = worker;
-        std::optional<std::string> text = ReadItem(*batch[i], &read.diagnostics);
-        if (!text) continue;
-        const bool comparable = batch[i]->row != 0;
-        read.same = comparable && Sha256(*text) == batch[i]->known->sha256;
-        if (read.same) continue;
-        Worker& w = workers_[worker];
-        read.prepared = PrepareDocument(
-            {batch[i]->path, batch[i]->bundle, std::move(*text), options_.allow_suppressed},
-            &w.tokenizer, &w.table);
-      }
-    });
-  }
-
-  void Store(Item* item, Read* read) {
+  void Store(Item* item, ReadResult* read) {
     if (read->same) {
       item->fresh = false;
-      catalog_.Touch(item->row, TrustedStamp(item->stamp));
+      catalog_.Touch(item->row, TrustedStamp(item->file.stamp));
       return;
     }
     item->old_doc = kNoTerm;
     item->row = 0;
-    if (!read->prepared) {
-      scan_diagnostics_.insert(scan_diagnostics_.end(), read->diagnostics.begin(),
-                               read->diagnostics.end());
-      return;
-    }
+    item->blocked = false;
+    AddDiagnostics(read->diagnostics, &scan_.diagnostics);
+    if (!read->prepared) return;
     PreparedDocument& prepared = *read->prepared;
-    prepared.document.root = item->root;
-    prepared.document.stamp = TrustedStamp(item->stamp);
+    prepared.document.root = item->file.root;
+    prepared.document.stamp = TrustedStamp(item->file.stamp);
     (item->known == nullptr ? report_.added : report_.changed) += 1;
     item->row =
         catalog_.Put(prepared.document, prepared.text, prepared.chunks, prepared.diagnostics);
     item->blocked = prepared.document.blocked;
     item->kind = prepared.document.kind;
     item->state = prepared.document.state;
-    report_.diagnostics.insert(report_.diagnostics.end(), prepared.diagnostics.begin(),
-                               prepared.diagnostics.end());
-    Worker& worker = workers_[read->worker];
-    for (size_t i = worker.to_global.size(); i < worker.table.terms().size(); ++i) {
-      worker.to_global.push_back(GlobalId(worker.table.terms()[i]));
-    }
-    Renumber(worker.to_global, &prepared.terms);
     item->terms = std::move(prepared.terms);
+    AddDiagnostics(prepared.diagnostics, &report_.diagnostics);
+  }
+
+  static void AddDiagnostics(const Diagnostics& from, Diagnostics* to) {
+    to->insert(to->end(), from.begin(), from.end());
   }
 
   [[nodiscard]] FileStamp TrustedStamp(FileStamp stamp) const {
@@ -311,24 +220,18 @@ class Ingester {
     return stamp;
   }
 
-  TermId GlobalId(const std::string& term) {
-    const TermId old = old_ == nullptr ? kNoTerm : old_->FindTerm(term);
-    return old != kNoTerm ? old : global_.Intern(term);
-  }
-
   void RemoveGone() {
     std::set<std::string_view> here;
     for (const Item& item : items_) {
-      if (item.row != 0) here.insert(item.path);
+      if (item.row != 0) here.insert(item.file.path);
     }
     for (const CatalogDocument& document : known_) {
       if (here.contains(document.path)) continue;
       catalog_.Remove(document.row);
       ++report_.removed;
     }
-    catalog_.PutScanDiagnostics(scan_diagnostics_);
-    report_.diagnostics.insert(report_.diagnostics.end(), scan_diagnostics_.begin(),
-                               scan_diagnostics_.end());
+    catalog_.PutScanDiagnostics(scan_.diagnostics);
+    AddDiagnostics(scan_.diagnostics, &report_.diagnostics);
   }
 
   // The documents of the new snapshot in its order: by bundle, the main one first, by path.
@@ -340,19 +243,19 @@ class Ingester {
       if (item.row != 0 && !item.blocked) order.push_back(&item);
     }
     std::sort(order.begin(), order.end(), [](const Item* a, const Item* b) {
-      const bool a_main = IsMainDocument(a->path, a->bundle);
-      const bool b_main = IsMainDocument(b->path, b->bundle);
-      return std::tuple(std::string_view(a->bundle), !a_main, std::string_view(a->path)) <
-             std::tuple(std::string_view(b->bundle), !b_main, std::string_view(b->path));
+      const bool a_main = IsMainDocument(a->file.path, a->file.bundle);
+      const bool b_main = IsMainDocument(b->file.path, b->file.bundle);
+      return std::tuple(std::string_view(a->file.bundle), !a_main, std::string_view(a->file.path)) <
+             std::tuple(std::string_view(b->file.bundle), !b_main, std::string_view(b->file.path));
     });
     std::vector<SnapshotDocument> documents;
     for (Item* item : order) {
       SnapshotDocument document;
-      document.bundle = item->bundle;
+      document.bundle = item->file.bundle;
       document.record.row = item->row;
       document.record.kind = static_cast<uint8_t>(item->kind);
       document.record.state = static_cast<uint8_t>(ParseEvidenceState(item->state));
-      document.record.is_main = IsMainDocument(item->path, item->bundle) ? 1 : 0;
+      document.record.is_main = IsMainDocument(item->file.path, item->file.bundle) ? 1 : 0;
       document.terms = item->fresh ? std::move(item->terms) : old_->TermsOf(item->old_doc);
       old_docs->push_back(item->fresh ? kNoTerm : item->old_doc);
       documents.push_back(std::move(document));
@@ -360,20 +263,12 @@ class Ingester {
     return documents;
   }
 
-  std::vector<std::string_view> Terms() const {
-    std::vector<std::string_view> terms;
-    const size_t old = old_ == nullptr ? 0 : old_->term_count();
-    for (size_t id = 0; id < old; ++id) terms.push_back(old_->Term(static_cast<TermId>(id)));
-    terms.insert(terms.end(), global_.terms().begin(), global_.terms().end());
-    return terms;
-  }
-
   void Index() {
     auto start = Clock::now();
     Tell("index");
     VectorInput input;
     const std::vector<SnapshotDocument> documents = Documents(&input.old_docs);
-    const std::vector<std::string_view> terms = Terms();
+    const std::vector<std::string_view> terms = reader_->Terms();
     const SnapshotContents contents = AssembleSnapshot(documents, terms.size());
     report_.index_s = SecondsSince(start);
 
@@ -437,9 +332,9 @@ class Ingester {
 
   // Commits, then removes what no reader will open any more.
   void Finish(int64_t generation) {
-    catalog_.SetMeta("roots", roots_text_);
+    catalog_.SetMeta("roots", RootsText(scan_.roots));
     catalog_.SetMeta("embedder", options_.embedder);
-    catalog_.SetMeta("allow_suppressed", options_.allow_suppressed ? "1" : "");
+    catalog_.SetMeta("allow_suppressed", Allowed());
     catalog_.SetMeta("indexed_ns", std::to_string(NowNs()));
     catalog_.Commit(generation);
     std::error_code ignored;  // a leftover file is only untidy; the next run tries again
@@ -460,12 +355,9 @@ class Ingester {
   bool judge_anew_ = false;  // other rules of blocking than last time: read everything again
   std::unique_ptr<Snapshot> old_;
   std::map<int64_t, uint32_t> old_doc_;  // catalog row -> document of `old_`
-  std::vector<std::string> roots_;
-  std::string roots_text_;
+  Scan scan_;
   std::vector<Item> items_;
-  std::vector<Worker> workers_;
-  TermTable global_;
-  Diagnostics scan_diagnostics_;
+  std::optional<DocumentReader> reader_;
   IngestReport report_;
 };
 
