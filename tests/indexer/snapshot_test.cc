@@ -120,7 +120,6 @@ TEST(ScoreLexicalLegs, PairsCountOnlyInTheirOrder) {
   const LegScores legs = ScoreLexicalLegs(snapshot, ReadQuery(snapshot, {"bank", "conflict"}));
   EXPECT_GT(legs.by_bundle[kLegPair][0], 0);  // "bank conflict"
   EXPECT_EQ(legs.by_bundle[kLegPair][1], 0);  // "conflict bank"
-  EXPECT_EQ(legs.best_chunk[0], 0u);
 }
 
 TEST(AssembleSnapshot, NothingIsAWholeSnapshotToo) {
