@@ -12,6 +12,7 @@ constexpr Bm25 kChunkBm25 = {1.2f, 0.9f};
 constexpr Bm25 kDocBm25 = {1.2f, 0.75f};
 constexpr Bm25 kPairBm25 = {1.2f, 0.5f};
 constexpr int kApproximateDepth = 1000;      // passages that an approximate search brings up
+constexpr double kWellTrained = 9112;        // passages from which LSA has its full weight
 constexpr float kLeastDescriptionMass = 40;  // so that a two-word description is not "covered"
 
 // The best unit of each bundle: its score, and which one.
@@ -144,6 +145,14 @@ void Divide(float by, std::vector<float>* values) {
 }
 
 }  // namespace
+
+double WeightOf(Leg leg, const Snapshot& snapshot) {
+  const double weight = kLegTable[leg].weight;
+  const bool is_lsa = std::string_view(snapshot.vector_meta().fingerprint) == "lsa";
+  if (leg != kLegDense || !is_lsa) return weight;
+  const auto passages = static_cast<double>(std::max<size_t>(snapshot.chunk_doc().size(), 1));
+  return weight * std::min(1.0, std::log(passages) / std::log(kWellTrained));
+}
 
 LegScores ScoreLexicalLegs(const Snapshot& snapshot, const QueryTerms& query) {
   LegScores out;

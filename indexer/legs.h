@@ -36,6 +36,11 @@ struct LegScores {
   std::vector<uint32_t> best_chunk;  // by bundle: of the index; kNoTerm if it has none
 };
 
+// The weight of a leg in this index: that of the table, but LSA trained on few passages knows few
+// synonyms and is trusted less: by ln(passages) / ln(9,112), at most 1. Weight 1 was best with
+// 9,112 passages, about half of it with 84 (ARCHITECTURE.md).
+[[nodiscard]] double WeightOf(Leg leg, const Snapshot& snapshot);
+
 // All lexical legs and evidence; the dense one stays empty.
 [[nodiscard]] LegScores ScoreLexicalLegs(const Snapshot& snapshot, const QueryTerms& query);
 

@@ -22,7 +22,7 @@ namespace {
 // corpora at whose ends about 3 in 100 answerable questions are refused, 84 passages of ten CUDA
 // skills and 9,112 of 343 skills (ARCHITECTURE.md); not extrapolated.
 double Threshold(size_t passages) {
-  return 1.5 + 0.28 * std::log(std::clamp(static_cast<double>(passages), 84.0, 9112.0));
+  return 1.23 + 0.31 * std::log(std::clamp(static_cast<double>(passages), 84.0, 9112.0));
 }
 
 constexpr double kMassPower = 0.3;    // long questions of rare words are surer signs
@@ -136,8 +136,8 @@ struct Retriever::Rep {
     hit.bundle_id = main ? main->id : hit.document.id;
     for (int leg = 0; leg < kLegs; ++leg) {
       if (!Uses(variant, static_cast<Leg>(leg))) continue;
-      hit.features.push_back(
-          {kLegTable[leg].name, legs.by_bundle[leg][bundle], kLegTable[leg].weight});
+      hit.features.push_back({kLegTable[leg].name, legs.by_bundle[leg][bundle],
+                              WeightOf(static_cast<Leg>(leg), *snapshot)});
     }
     return hit;
   }
@@ -153,13 +153,18 @@ namespace {
 
 // Bundles with a score above zero, best first; ties in the order of paths.
 std::vector<std::pair<double, uint32_t>> Rank(const LegScores& legs, Variant variant,
+                                              const Snapshot& snapshot,
                                               const std::vector<bool>& admitted) {
+  std::array<double, kLegs> weights = {};
+  for (int leg = 0; leg < kLegs; ++leg) {
+    weights[static_cast<size_t>(leg)] = WeightOf(static_cast<Leg>(leg), snapshot);
+  }
   std::vector<std::pair<double, uint32_t>> ranked;
   for (uint32_t bundle = 0; bundle < admitted.size(); ++bundle) {
     double fit = 0, score = 0;
     for (int leg = 0; leg < kLegs; ++leg) {
       if (!Uses(variant, static_cast<Leg>(leg))) continue;
-      const double part = kLegTable[leg].weight * legs.by_bundle[leg][bundle];
+      const double part = weights[static_cast<size_t>(leg)] * legs.by_bundle[leg][bundle];
       score += part;
       if (leg != kLegEvidence) fit += part;
     }
@@ -254,7 +259,7 @@ Answer Retriever::Search(const Query& query) {
     const std::vector<float> vector = rep_->EmbedQuery(text, terms);
     if (!vector.empty()) legs.by_bundle[kLegDense] = ScoreDenseLeg(snapshot, vector);
   }
-  const auto ranked = Rank(legs, query.variant, rep_->Admitted(query.filters));
+  const auto ranked = Rank(legs, query.variant, snapshot, rep_->Admitted(query.filters));
 
   Answer answer;
   answer.threshold = Threshold(snapshot.chunk_doc().size());
