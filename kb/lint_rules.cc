@@ -38,7 +38,7 @@ constexpr Rule kRules[] = {
     {"front-matter-limit", kError,
      "Front matter stays under 256 KiB, 10,000 nodes, depth 64, without aliases",
      "move long material into the body and write out what an alias repeats"},
-    {"front-matter-map", kWarning, "Front matter is a map of keys to values",
+    {"front-matter-map", kWarn, "Front matter is a map of keys to values",
      "write \"key: value\" lines between the --- lines"},
     {"front-matter-missing", kWarn, "A skill, trace or entry starts with YAML front matter",
      "put a --- line, the keys, and a --- line at the very top"},
