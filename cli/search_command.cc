@@ -1,16 +1,11 @@
-// kb search. With --json one value, a stable schema:
-//   {query, variant, generation, nothing_applies, confidence, threshold, why,
-//    hits: [HIT...], nearest_miss: HIT or null}
-//   HIT: {rank, score, bundle_id, chunk, ordinal, heading, lines: [first, last], snippet,
-//         document: DocumentJson, features: [{name, value, weight, contribution}...]}
-// `document` holds sha256, path, trust, license, scope; `get` takes "ID#CHUNK".
+// kb search. With --json what AnswerJson says.
 #include <algorithm>
 #include <cstdio>
 #include <ostream>
 #include <string>
 #include <vector>
 
-#include "cli/document_json.h"
+#include "cli/answer_json.h"
 #include "cli/filters.h"
 #include "cli/run_commands.h"
 #include "cli/snippet.h"
@@ -24,7 +19,6 @@ namespace {
 
 constexpr int kIndent = 5;
 constexpr int kLeastHeading = 12;
-constexpr int kSnippetCells = 160;  // when no terminal says less
 
 Variant VariantOf(const std::string& name) {
   if (name == "lexical") return Variant::kLexical;
@@ -35,57 +29,6 @@ std::string Fixed(double number) {
   char text[32];
   std::snprintf(text, sizeof(text), "%.4f", number);
   return text;
-}
-
-Value FeaturesJson(const std::vector<Feature>& features) {
-  Value::List list;
-  for (const Feature& feature : features) {
-    list.push_back(Value(Value::Map{{"name", feature.name},
-                                    {"value", feature.value},
-                                    {"weight", feature.weight},
-                                    {"contribution", feature.value * feature.weight}}));
-  }
-  return Value(std::move(list));
-}
-
-// A passage that is a heading alone is shown by what its document says of itself.
-std::vector<SnippetWord> SnippetOf(Retriever& retriever, const Hit& hit, const std::string& query,
-                                   int cells) {
-  auto snippet = MakeSnippet(retriever.PassageText(hit), query, cells);
-  return snippet.empty() ? MakeSnippet(hit.document.description, query, cells) : snippet;
-}
-
-Value HitJson(Retriever& retriever, const Hit& hit, int rank, const std::string& query) {
-  const auto snippet = SnippetOf(retriever, hit, query, kSnippetCells);
-  return Value(Value::Map{{"rank", rank},
-                          {"score", hit.score},
-                          {"bundle_id", hit.bundle_id},
-                          {"chunk", hit.chunk.id},
-                          {"ordinal", hit.chunk_ordinal},
-                          {"heading", hit.chunk.heading},
-                          {"lines", Value(Value::List{hit.chunk.first_line, hit.chunk.last_line})},
-                          {"snippet", SnippetText(snippet, false)},
-                          {"document", Value(DocumentJson(hit.document))},
-                          {"features", FeaturesJson(hit.features)}});
-}
-
-Value AnswerJson(Retriever& retriever, const Answer& answer, const Query& query,
-                 const std::string& variant) {
-  Value::List hits;
-  for (const Hit& hit : answer.hits) {
-    hits.push_back(HitJson(retriever, hit, static_cast<int>(hits.size()) + 1, query.text));
-  }
-  Value miss;
-  if (answer.nearest_miss) miss = HitJson(retriever, *answer.nearest_miss, 1, query.text);
-  return Value(Value::Map{{"query", query.text},
-                          {"variant", variant},
-                          {"generation", retriever.generation()},
-                          {"nothing_applies", answer.hits.empty()},
-                          {"confidence", answer.confidence},
-                          {"threshold", answer.threshold},
-                          {"why", answer.why},
-                          {"hits", Value(std::move(hits))},
-                          {"nearest_miss", std::move(miss)}});
 }
 
 std::string KindAndState(const CatalogDocument& document) {
