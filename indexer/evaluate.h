@@ -15,7 +15,7 @@ struct Question {
   std::string id;
   std::string query;
   std::vector<std::pair<std::string, int>> expected;  // bundle id or document path, grade
-  Value fields;  // the whole line
+  Value fields;                                       // the whole line
 };
 
 // Bad lines are diagnostics ("FILE:LINE: ..."); the rest is read.

@@ -11,7 +11,7 @@ struct Chunk {
   std::string heading;  // heading path "A > B > C"; "" before the first heading
   int first_line = 0;   // of the file, 1-based, inclusive
   int last_line = 0;
-  int64_t begin = 0;    // byte range [begin, end) of the document's text
+  int64_t begin = 0;  // byte range [begin, end) of the document's text
   int64_t end = 0;
 };
 

@@ -13,12 +13,12 @@ namespace kb {
 struct NnkEntry {
   std::string id;
   std::string title;
-  std::string claim;      // one sentence with its number
+  std::string claim;  // one sentence with its number
   std::string not_when;
   std::string case_name;
   std::string case_sha256;
-  std::string state;      // proved | replicated | stale | refuted
-  std::string gpu;        // best.gpu
+  std::string state;  // proved | replicated | stale | refuted
+  std::string gpu;    // best.gpu
   std::optional<double> median_us;
   std::optional<double> speedup;
   std::optional<double> ci95_low, ci95_high;

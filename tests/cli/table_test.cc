@@ -84,9 +84,9 @@ TEST(Snippet, ShowsTheWindowWithTheMostTermsOfTheQuestion) {
   EXPECT_THAT(text, Not(HasSubstr("Heading")));
 }
 
-TEST(Snippet, MatchesStemsOfProse) {
-  EXPECT_THAT(Snippet("It was reducing values.", "reduce", 60),
-              HasSubstr(std::string(kBold) + "reducing" + kPlain));
+TEST(Snippet, MatchesPlurals) {
+  EXPECT_THAT(Snippet("It has bank conflicts.", "conflict", 60),
+              HasSubstr(std::string(kBold) + "conflicts" + kPlain));
 }
 
 TEST(Snippet, BeginsAtTheStartIfNothingMatches) {
