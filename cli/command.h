@@ -1,5 +1,5 @@
-// The command table: one row a command. It feeds dispatch, --help, suggestions and, later,
-// the MCP tools' names, help and schemas.
+// The command table: one row a command. It feeds dispatch, --help, suggestions and the MCP
+// tools' names, help and schemas.
 #pragma once
 
 #include <iosfwd>
@@ -63,6 +63,10 @@ struct Command {
   const char* exits;    // what the exit codes mean here
   std::span<const Option> options;
   int (*run)(const Args& args, Streams& streams);
+  const char* tool = "";        // its name as an MCP tool; "": it is none
+  const char* tool_title = "";  // for people who look at a list of tools
+  const char* tool_use = "";    // when an agent should call it, and what it gets
+  const char* tool_hides = "";  // options that only a shell needs: "--json --format"
 };
 
 // All commands, in the order of the help.

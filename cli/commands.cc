@@ -81,6 +81,11 @@ constexpr Option kStatus[] = {
     kJson,
 };
 
+constexpr Option kTraceShow[] = {
+    {"TRACE", ArgType::kString, "", "the id or path of a trace", true},
+    kJson,
+};
+
 constexpr Option kEvalRetrieval[] = {
     {"--queries", ArgType::kPath, "FILE", "questions: JSON lines {id, query, expected}"},
     {"--root", ArgType::kPath, "DIR", "judge this folder, in an index of its own"},
@@ -94,16 +99,38 @@ constexpr Command kCommands[] = {
      "0 done, blocked files are named; 2 could not", kIndex, RunIndex},
     {"search", "find the passages that answer a question",
      "kb search \"hide load latency with cp.async\" --arch sm_90 -k 3",
-     "0 found; 1 nothing applies; 2 could not", kSearch, RunSearch},
+     "0 found; 1 nothing applies; 2 could not", kSearch, RunSearch, "kb_search",
+     "Search kernel knowledge",
+     "Returns ranked passages with origin, trust and digest; read one with kb_get. Before you "
+     "write or change a kernel call kb_context instead.",
+     "--json --explain --variant"},
     {"get", "print a document or a passage, as indexed", "kb get warp-reduction-and-scan",
-     "0 found; 1 no such document; 2 could not", kGet, RunGet},
+     "0 found; 1 no such document; 2 could not", kGet, RunGet, "kb_get", "Read a document",
+     "Takes what kb_search and kb_context name. A long document is cut; `next` names the passage "
+     "that follows.",
+     "--json"},
     {"context", "write what an agent should read before a task",
      "kb context \"write a bf16 softmax for H100\" --budget 2000 --arch sm_90",
-     "0 found; 1 nothing applies; 2 could not", kContext, RunContext},
+     "0 found; 1 nothing applies; 2 could not", kContext, RunContext, "kb_context",
+     "Read up before a task",
+     "Call this before you write, debug or optimise a CUDA kernel: what applies, the code that "
+     "fits, pitfalls and how to check, within a token budget.",
+     "--json --format"},
     {"lint", "check skills, traces and entries: format, safety, code", "kb lint skills",
      "0 no errors; 1 errors found; 2 could not", kLint, RunLint},
     {"status", "say what is indexed and whether it is up to date", "kb status --stale",
-     "0 fine; 1 nothing indexed, or --stale found some; 2 could not", kStatus, RunStatus},
+     "0 fine; 1 nothing indexed, or --stale found some; 2 could not", kStatus, RunStatus,
+     "kb_status", "State of the knowledge base",
+     "Counts, age of the index, and which files are behind, blocked, stale or refuted.",
+     "--json --stale"},
+    {"trace show", "show a recorded trace as a tree of attempts", "kb trace show softmax-2026-05",
+     "0 found; 1 no such trace; 2 could not", kTraceShow, RunTraceShow, "kb_trace",
+     "Read a trace",
+     "How somebody got to a kernel: each attempt with its hypothesis, verdict and time, in the "
+     "order of the tree, and the lessons.",
+     "--json"},
+    {"mcp", "serve agents: the Model Context Protocol on stdin and stdout",
+     "claude mcp add kb -- kb mcp", "0 the client closed stdin; 2 could not", {}, RunMcp},
     {"eval retrieval", "judge the search by questions with known answers",
      "kb eval retrieval --root corpus --queries dev.jsonl --only named=false",
      "0 judged; 1 the gate failed or no questions; 2 could not", kEvalRetrieval, RunEvalRetrieval},

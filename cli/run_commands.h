@@ -11,6 +11,8 @@ namespace kb {
 [[nodiscard]] int RunContext(const Args& args, Streams& streams);
 [[nodiscard]] int RunLint(const Args& args, Streams& streams);
 [[nodiscard]] int RunStatus(const Args& args, Streams& streams);
+[[nodiscard]] int RunTraceShow(const Args& args, Streams& streams);
+[[nodiscard]] int RunMcp(const Args& args, Streams& streams);
 [[nodiscard]] int RunEvalRetrieval(const Args& args, Streams& streams);
 
 }  // namespace kb
