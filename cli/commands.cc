@@ -86,6 +86,13 @@ constexpr Option kTraceShow[] = {
     kJson,
 };
 
+constexpr Option kAdvise[] = {
+    {"--ncu", ArgType::kPath, "FILE", "a report: ncu --import R.ncu-rep --csv --page raw"},
+    {"--longest", ArgType::kInt, "N", "only the N kernels of longest duration", false, "", "all", 1,
+     10000},
+    kJson,
+};
+
 constexpr Option kEvalRetrieval[] = {
     {"--queries", ArgType::kPath, "FILE", "questions: JSON lines {id, query, expected}"},
     {"--root", ArgType::kPath, "DIR", "judge this folder, in an index of its own"},
@@ -131,6 +138,9 @@ constexpr Command kCommands[] = {
      "--json"},
     {"mcp", "serve agents: the Model Context Protocol on stdin and stdout",
      "claude mcp add kb -- kb mcp", "0 the client closed stdin; 2 could not", {}, RunMcp},
+    {"advise", "say what bounds each kernel of an Nsight Compute report",
+     "kb advise --ncu report.csv", "0 said; 1 the report does not tell; 2 could not", kAdvise,
+     RunAdvise},
     {"eval retrieval", "judge the search by questions with known answers",
      "kb eval retrieval --root corpus --queries dev.jsonl --only named=false",
      "0 judged; 1 the gate failed or no questions; 2 could not", kEvalRetrieval, RunEvalRetrieval},

@@ -13,6 +13,7 @@ namespace kb {
 [[nodiscard]] int RunStatus(const Args& args, Streams& streams);
 [[nodiscard]] int RunTraceShow(const Args& args, Streams& streams);
 [[nodiscard]] int RunMcp(const Args& args, Streams& streams);
+[[nodiscard]] int RunAdvise(const Args& args, Streams& streams);
 [[nodiscard]] int RunEvalRetrieval(const Args& args, Streams& streams);
 
 }  // namespace kb
