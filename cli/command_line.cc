@@ -147,20 +147,22 @@ const Command* TakeCommand(Words* words, std::string* error) {
   Words names;
   const std::string first = words->front();
   const std::string two = words->size() > 1 ? first + " " + (*words)[1] : first;
-  bool is_group = false;
+  std::string members;  // of the group that `first` names
   for (const Command& command : Commands()) {
     if (command.name == first || command.name == two) {
       words->erase(words->begin(), words->begin() + (command.name == first ? 1 : 2));
       return &command;
     }
     names.emplace_back(command.name);
-    if (std::string_view(command.name).starts_with(first + " ")) is_group = true;
+    if (std::string_view(command.name).starts_with(first + " ")) {
+      members += (members.empty() ? "" : ", ") + std::string(command.name).substr(first.size() + 1);
+    }
   }
   names.emplace_back("help");
-  if (is_group && words->size() > 1 && !(*words)[1].starts_with("-")) {
+  if (!members.empty() && words->size() > 1 && !(*words)[1].starts_with("-")) {
     *error = "unknown command " + Quoted(two) + DidYouMean(two, names, "");
-  } else if (is_group) {
-    *error = Quoted(first) + " is not a whole command" + DidYouMean(first, names, "");
+  } else if (!members.empty()) {
+    *error = Quoted(first) + " is not a whole command; it goes on: " + members;
   } else {
     *error = "unknown command " + Quoted(first) + DidYouMean(first, names, "");
   }

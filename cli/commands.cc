@@ -101,6 +101,30 @@ constexpr Option kEvalRetrieval[] = {
     kJson,
 };
 
+constexpr Option kEvalDiff[] = {
+    {"BASE", ArgType::kString, "", "a git revision, e.g. origin/main", true},
+    {"--queries", ArgType::kPath, "FILE", "questions", false, "", "tests/content/queries.jsonl"},
+    kJson,
+};
+
+constexpr Option kExport[] = {
+    {"ID...", ArgType::kString, "", "only these, also if in doubt: no licence, unproved, stale"},
+    {"--to", ArgType::kPath, "DIR", "a new or empty folder, or one that kb exported before"},
+    {"--layout", ArgType::kString, "NAME", "agents|claude|cursor|github|plugin", false,
+     "agents|claude|cursor|github|plugin", "agents"},
+    {"--root...", ArgType::kPath, "DIR", "where skills are; else the roots of the index"},
+    {"--name", ArgType::kString, "NAME", "of the plugin", false, "", "cuda-kernel-knowledge"},
+    {"--allow-suppressed", ArgType::kFlag, "", "export what waives its own safety findings"},
+    {"--force", ArgType::kFlag, "", "throw away what was edited in DIR since the last export"},
+    kJson,
+};
+
+constexpr Option kNew[] = {
+    {"NAME", ArgType::kString, "", "lower-case words joined by hyphens", true},
+    {"--dir", ArgType::kPath, "DIR", "where to make it; else skills or traces"},
+    kJson,
+};
+
 constexpr Command kCommands[] = {
     {"index", "bring the index up to date with the Markdown files", "kb index skills traces nnk",
      "0 done, blocked files are named; 2 could not", kIndex, RunIndex},
@@ -131,19 +155,31 @@ constexpr Command kCommands[] = {
      "Counts, age of the index, and which files are behind, blocked, stale or refuted.",
      "--json --stale"},
     {"trace show", "show a recorded trace as a tree of attempts", "kb trace show softmax-2026-05",
-     "0 found; 1 no such trace; 2 could not", kTraceShow, RunTraceShow, "kb_trace",
-     "Read a trace",
+     "0 found; 1 no such trace; 2 could not", kTraceShow, RunTraceShow, "kb_trace", "Read a trace",
      "How somebody got to a kernel: each attempt with its hypothesis, verdict and time, in the "
      "order of the tree, and the lessons.",
      "--json"},
-    {"mcp", "serve agents: the Model Context Protocol on stdin and stdout",
-     "claude mcp add kb -- kb mcp", "0 the client closed stdin; 2 could not", {}, RunMcp},
+    {"mcp",
+     "serve agents: the Model Context Protocol on stdin and stdout",
+     "claude mcp add kb -- kb mcp",
+     "0 the client closed stdin; 2 could not",
+     {},
+     RunMcp},
     {"advise", "say what bounds each kernel of an Nsight Compute report",
      "kb advise --ncu report.csv", "0 said; 1 the report does not tell; 2 could not", kAdvise,
      RunAdvise},
     {"eval retrieval", "judge the search by questions with known answers",
      "kb eval retrieval --root corpus --queries dev.jsonl --only named=false",
      "0 judged; 1 the gate failed or no questions; 2 could not", kEvalRetrieval, RunEvalRetrieval},
+    {"eval diff", "say what agents would now retrieve and did not", "kb eval diff origin/main",
+     "0 compared; 2 could not", kEvalDiff, RunEvalDiff},
+    {"export", "write skills for other agents and installers",
+     "kb export --to build/export --layout claude",
+     "0 all exported; 1 some refused or left out; 2 could not", kExport, RunExport},
+    {"new skill", "start a skill", "kb new skill register-blocking", "0 made; 2 could not", kNew,
+     RunNewSkill},
+    {"new trace", "start a trace", "kb new trace softmax-2026-05", "0 made; 2 could not", kNew,
+     RunNewTrace},
 };
 
 }  // namespace

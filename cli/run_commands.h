@@ -15,5 +15,9 @@ namespace kb {
 [[nodiscard]] int RunMcp(const Args& args, Streams& streams);
 [[nodiscard]] int RunAdvise(const Args& args, Streams& streams);
 [[nodiscard]] int RunEvalRetrieval(const Args& args, Streams& streams);
+[[nodiscard]] int RunEvalDiff(const Args& args, Streams& streams);
+[[nodiscard]] int RunExport(const Args& args, Streams& streams);
+[[nodiscard]] int RunNewSkill(const Args& args, Streams& streams);
+[[nodiscard]] int RunNewTrace(const Args& args, Streams& streams);
 
 }  // namespace kb

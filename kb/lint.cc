@@ -187,6 +187,7 @@ Diagnostics Lint(const Document& document, const LintContext& context) {
   if (kind == Kind::kNnk) LintNnk(source, report);
   if (kind == Kind::kSkill || kind == Kind::kPage) LintClaims(source, context, report);
   LintLinks(source, report);
+  LintScaffold(source, report);
   const Value& license = document.front_matter["license"];
   const bool stated = !document.license.empty() || license.IsList() || license.IsMap();
   if (kind != Kind::kPage && !stated) {

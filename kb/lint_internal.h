@@ -72,11 +72,12 @@ class LintReport {
 };
 
 // ---- rules, by file ----
-void LintUnicode(const LintSource& source, LintReport& report);  // lint_unicode.cc
-void LintSecrets(const LintSource& source, LintReport& report);  // lint_secrets.cc
-void LintPipes(const LintSource& source, LintReport& report);    // lint_pipe.cc
-void LintShell(const LintSource& source, LintReport& report);    // lint_shell.cc
-void LintPhrases(const LintSource& source, LintReport& report);  // lint_safety.cc
+void LintUnicode(const LintSource& source, LintReport& report);   // lint_unicode.cc
+void LintSecrets(const LintSource& source, LintReport& report);   // lint_secrets.cc
+void LintPipes(const LintSource& source, LintReport& report);     // lint_pipe.cc
+void LintShell(const LintSource& source, LintReport& report);     // lint_shell.cc
+void LintPhrases(const LintSource& source, LintReport& report);   // lint_safety.cc
+void LintScaffold(const LintSource& source, LintReport& report);  // lint_scaffold.cc
 void LintSkill(const LintSource& source, LintReport& report);
 void LintLinks(const LintSource& source, LintReport& report);  // lint_skill.cc
 void LintClaims(const LintSource& source, const LintContext& context, LintReport& report);

@@ -108,6 +108,8 @@ constexpr Rule kRules[] = {
      "write the version: pip install name==1.2.3, npm install name@1.2.3"},
     {"safety-zero-width", kBlock,
      "No zero-width characters outside emoji and scripts that need them", "remove the characters"},
+    {"scaffold-placeholder", kWarn, "Nothing of a scaffold is left to be written",
+     "write what the words between the brackets ask for, without the brackets"},
     {"scan-unreadable", kError,
      "A file that is linted can be read: a regular file, at most 16 MiB, with permission",
      "make it readable, or leave it out of the paths given"},

@@ -89,7 +89,7 @@ TEST(CommandLine, SaysWhatIsWrongInOneLineWithItsMend) {
       {{"--jsno", "status"},
        "kb: unknown option --jsno; a word that begins with - goes after -- (kb help)"},
       {{"--colour", "never"}, "kb: unknown option --colour; did you mean --color? (kb help)"},
-      {{"eval"}, "kb: 'eval' is not a whole command; did you mean eval retrieval? (kb help)"},
+      {{"eval"}, "kb: 'eval' is not a whole command; it goes on: retrieval, diff (kb help)"},
       {{"eval", "retreival"},
        "kb: unknown command 'eval retreival'; did you mean eval retrieval? (kb help)"},
       {{"search", "x", "--archh", "sm_90"},

@@ -127,7 +127,7 @@ TEST(LintRules, AreSortedAndComplete) {
 std::set<std::string> RulesInSources() {
   static const std::regex kLiteral(
       "\"((bundle|cite|claim|cuda-block|file|front-matter|license|link|lint|markdown|nnk|safety|"
-      "scan|skill|text|trace)-[a-z0-9-]+)\"");
+      "scaffold|scan|skill|text|trace)-[a-z0-9-]+)\"");
   std::set<std::string> found;
   for (const char* folder : {"kb", "indexer", "cli", "tdd"}) {
     for (const auto& entry :
