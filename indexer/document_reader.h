@@ -34,6 +34,9 @@ class DocumentReader {
   // In the order of the requests.
   [[nodiscard]] std::vector<ReadResult> Read(std::span<const ReadRequest> requests);
 
+  // Frees what only reading needs. Read must not be called after it.
+  void Finish() { workers_ = {}; }
+
   // All terms by id: those of `old`, then the new ones.
   [[nodiscard]] std::vector<std::string_view> Terms() const;
 

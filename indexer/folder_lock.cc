@@ -18,7 +18,7 @@ FolderLock::FolderLock(const std::string& kb_dir) {
   std::error_code failed;
   std::filesystem::create_directories(kb_dir, failed);
   if (failed) {
-    throw Error(fmt::format("index: cannot make {}: {}; choose another folder with --kb-dir",
+    throw Error(fmt::format("cannot make {}: {}; choose another folder with --kb-dir",
                             Printable(kb_dir), failed.message()));
   }
   const std::string path = kb_dir + "/lock";
@@ -28,7 +28,7 @@ FolderLock::FolderLock(const std::string& kb_dir) {
   if (result == 0) return;
   const int why = errno;
   if (fd_ >= 0) close(fd_);
-  throw Error(fmt::format("index: cannot lock {}: {}; is the folder writable?", Printable(path),
+  throw Error(fmt::format("cannot lock {}: {}; is the folder writable?", Printable(path),
                           std::strerror(why)));
 }
 

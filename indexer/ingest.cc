@@ -173,6 +173,7 @@ class Ingester {
         options_.progress("read", static_cast<int64_t>(at + n), static_cast<int64_t>(fresh.size()));
       }
     }
+    reader_->Finish();
     report_.read_s += SecondsSince(start);
   }
 

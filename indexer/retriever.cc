@@ -43,7 +43,7 @@ std::unique_ptr<Snapshot> OpenSnapshot(Catalog* catalog, const std::string& kb_d
   for (int tries = 0;; ++tries) {
     catalog->BeginRead();
     *generation = catalog->Generation();
-    if (*generation == 0) throw Error("search: nothing is indexed yet; run kb index");
+    if (*generation == 0) throw Error("nothing is indexed yet; run kb index");
     try {
       return std::make_unique<Snapshot>(fmt::format("{}/index-{}", kb_dir, *generation));
     } catch (const Error&) {
@@ -116,7 +116,7 @@ struct Retriever::Rep {
     if (snapshot->vector_meta().dim == 0) return {};
     if (embedder == nullptr) embedder = MakeEmbedder(catalog.Meta("embedder"));
     if (embedder == nullptr || embedder->fingerprint() != snapshot->vector_meta().fingerprint) {
-      throw Error("search: the embedder has changed since indexing; run kb index --rebuild");
+      throw Error("the embedder has changed since indexing; run kb index --rebuild");
     }
     const std::vector<std::string> texts = {text};
     return embedder->Embed(texts);

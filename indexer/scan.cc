@@ -51,7 +51,7 @@ Scan ScanRoots(const std::string& kb_dir, const std::vector<std::string>& roots,
     if (std::ranges::find(scan.roots, text) == scan.roots.end()) scan.roots.push_back(text);
   }
   if (scan.roots.empty()) {
-    throw Error("index: no roots given and none known; name a folder: kb index skills");
+    throw Error("no roots given and none known; name a folder: kb index skills");
   }
   std::map<std::string, ScannedFile> files;
   std::set<std::string> bundles;

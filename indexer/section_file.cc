@@ -78,7 +78,7 @@ class TemporaryFile {
 
  private:
   [[noreturn]] void Fail(const char* what) const {
-    throw Error(fmt::format("index: {} {}: {}; the old index is intact", what, Printable(path_),
+    throw Error(fmt::format("{} {}: {}; the old index is intact", what, Printable(path_),
                             std::strerror(errno)));
   }
 
@@ -101,14 +101,14 @@ std::string_view MapFile(const std::string& path) {
   if (fd < 0 || fstat(fd, &status) != 0) {
     const int why = errno;
     if (fd >= 0) close(fd);
-    throw Error(fmt::format("index: cannot open {}: {}; run kb index", Printable(path),
-                            std::strerror(why)));
+    throw Error(
+        fmt::format("cannot open {}: {}; run kb index", Printable(path), std::strerror(why)));
   }
   const size_t size = static_cast<size_t>(status.st_size);
   void* at = size < sizeof(Header) ? MAP_FAILED : mmap(nullptr, size, PROT_READ, MAP_SHARED, fd, 0);
   close(fd);
   if (at == MAP_FAILED) {
-    throw Error(fmt::format("index: {} is cut short; run kb index --rebuild", Printable(path)));
+    throw Error(fmt::format("{} is cut short; run kb index --rebuild", Printable(path)));
   }
   return {static_cast<const char*>(at), size};
 }
@@ -197,7 +197,7 @@ SectionFile::SectionFile(const std::string& path, uint32_t version) : mapped_(Ma
   const char* fault = Fault(mapped_, version);
   if (fault == nullptr) return;
   munmap(const_cast<char*>(mapped_.data()), mapped_.size());
-  throw Error(fmt::format("index: {} {}; run kb index --rebuild", Printable(path), fault));
+  throw Error(fmt::format("{} {}; run kb index --rebuild", Printable(path), fault));
 }
 
 SectionFile::~SectionFile() { munmap(const_cast<char*>(mapped_.data()), mapped_.size()); }

@@ -81,7 +81,7 @@ class FieldBuilder {
 
 void CheckLimits(size_t chunks, size_t terms) {
   if (chunks <= kMaxPackedId && terms <= kMaxPackedId) return;
-  throw Error("index: more than 16,777,215 passages or terms; index fewer roots");
+  throw Error("more than 16,777,215 passages or terms; index fewer roots");
 }
 
 void AppendSequences(const DocumentTerms& terms, SnapshotContents* out) {
@@ -222,26 +222,24 @@ SnapshotContents AssembleSnapshot(const std::vector<SnapshotDocument>& documents
   return out;
 }
 
-Rows<Packed> ChunkVectorRows(const SnapshotContents& c) {
+Rows<Packed> VectorRows(const SnapshotContents& c, const std::function<bool(size_t doc)>& skip) {
   RowCounter counter(c.df.size());
   Rows<Packed> rows;
   for (size_t chunk = 0; chunk < c.chunk_doc.size(); ++chunk) {
     const uint32_t doc = c.chunk_doc[chunk];
-    counter.AddCounts(c.bodies.view()[chunk]);
-    counter.Add(c.headings.view()[chunk]);
-    counter.Add(c.titles.view()[doc]);
-    counter.Add(c.names.view()[c.bundles[c.docs[doc].bundle].first_doc]);
+    if (!skip(doc)) {
+      counter.AddCounts(c.bodies.view()[chunk]);
+      counter.Add(c.headings.view()[chunk]);
+      counter.Add(c.titles.view()[doc]);
+      counter.Add(c.names.view()[c.bundles[c.docs[doc].bundle].first_doc]);
+    }
     rows.Append(counter.Take());
   }
-  return rows;
-}
-
-Rows<Packed> BundleVectorRows(const SnapshotContents& c) {
-  RowCounter counter(c.df.size());
-  Rows<Packed> rows;
   for (const BundleRecord& bundle : c.bundles) {
-    counter.Add(c.names.view()[bundle.first_doc]);
-    counter.Add(c.descriptions.view()[bundle.first_doc]);
+    if (!skip(bundle.first_doc)) {
+      counter.Add(c.names.view()[bundle.first_doc]);
+      counter.Add(c.descriptions.view()[bundle.first_doc]);
+    }
     rows.Append(counter.Take());
   }
   return rows;

@@ -1,6 +1,7 @@
 // Builds the sections of a snapshot from documents' term rows, and writes them.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -53,9 +54,10 @@ struct SnapshotVectors {
 };
 
 // The (term, count) row that stands for each chunk, then for each bundle, when vectors are made:
-// body, heading, title and name; name and description.
-[[nodiscard]] Rows<Packed> ChunkVectorRows(const SnapshotContents& contents);
-[[nodiscard]] Rows<Packed> BundleVectorRows(const SnapshotContents& contents);
+// body, heading, title and name; name and description. Rows whose vectors are known already are
+// left empty: those of documents for which `skip` is true (of a bundle: its first document).
+[[nodiscard]] Rows<Packed> VectorRows(const SnapshotContents& contents,
+                                      const std::function<bool(size_t doc)>& skip);
 
 // `terms` by id. Throws Error; nothing is left behind then.
 void WriteSnapshot(const std::string& path, const SnapshotContents& contents,

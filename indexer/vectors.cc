@@ -24,14 +24,22 @@ void SetFingerprint(std::string_view fingerprint, VectorMeta* meta) {
               std::min(fingerprint.size(), sizeof(meta->fingerprint) - 1));
 }
 
-std::vector<float> EmbedRows(const LsaView& model, const Rows<Packed>& rows, int threads) {
+// Row i of the result is row from(i) of `old`, or where that is SIZE_MAX the vector of row i.
+std::vector<float> EmbedRows(const LsaView& model, RowsView<Packed> rows, int threads,
+                             std::span<const float> old,
+                             const std::function<size_t(size_t)>& from) {
   const auto dim = static_cast<size_t>(model.dim);
-  const size_t n = rows.view().size();
-  std::vector<float> out(n * dim);
-  ParallelFor(n, threads, [&](size_t begin, size_t end) {
+  std::vector<float> out(rows.size() * dim);
+  ParallelFor(rows.size(), threads, [&](size_t begin, size_t end) {
     for (size_t i = begin; i < end; ++i) {
-      const std::vector<float> row = EmbedRow(model, rows.view()[i]);
-      std::copy(row.begin(), row.end(), out.begin() + static_cast<std::ptrdiff_t>(i * dim));
+      const auto to = out.begin() + static_cast<std::ptrdiff_t>(i * dim);
+      const size_t kept = from(i);
+      if (kept != SIZE_MAX && (kept + 1) * dim <= old.size()) {
+        std::copy_n(old.begin() + static_cast<std::ptrdiff_t>(kept * dim), dim, to);
+        continue;
+      }
+      const std::vector<float> row = EmbedRow(model, rows[i]);
+      std::copy(row.begin(), row.end(), to);
     }
   });
   return out;
@@ -55,10 +63,12 @@ bool MustTrain(const VectorInput& input, size_t drift) {
   return static_cast<double>(drift) > kRetrainShare * trained;
 }
 
-Rows<Packed> Joined(const Rows<Packed>& a, const Rows<Packed>& b) {
-  Rows<Packed> out = a;
-  for (size_t i = 0; i < b.view().size(); ++i) out.Append(b.view()[i]);
-  return out;
+// The first `n` rows, or the rest of them.
+RowsView<Packed> First(const Rows<Packed>& rows, size_t n) {
+  return {std::span(rows.offsets).first(n + 1), rows.items};
+}
+RowsView<Packed> Rest(const Rows<Packed>& rows, size_t n) {
+  return {std::span(rows.offsets).subspan(n), rows.items};
 }
 
 template <typename T>
@@ -122,17 +132,18 @@ size_t OldBundle(const VectorInput& input, size_t bundle) {
 
 SnapshotVectors MakeLsaVectors(const VectorInput& input, bool* retrained) {
   SnapshotVectors out;
-  const Rows<Packed> chunks = ChunkVectorRows(*input.contents);
-  const Rows<Packed> bundles = BundleVectorRows(*input.contents);
   const size_t drift =
       input.old == nullptr ? 0 : CountDrift(input) + input.old->vector_meta().drifted_chunks;
   *retrained = MustTrain(input, drift);
+  const auto kept_doc = [&](size_t doc) { return !*retrained && input.old_docs[doc] != kNoTerm; };
+  const size_t chunks = input.contents->chunk_doc.size();
+  const Rows<Packed> rows = VectorRows(*input.contents, kept_doc);
   if (*retrained) {
     LsaOptions options;
     options.threads = input.threads;
-    LsaModel model = TrainLsa(Joined(chunks, bundles).view(), input.terms, options);
+    LsaModel model = TrainLsa(rows.view(), input.terms, options);
     out.meta.dim = static_cast<uint32_t>(model.dim);
-    out.meta.trained_chunks = static_cast<uint32_t>(input.contents->chunk_doc.size());
+    out.meta.trained_chunks = static_cast<uint32_t>(chunks);
     out.lsa_columns = std::move(model.columns);
     out.lsa_idf = std::move(model.idf);
     out.lsa_matrix = std::move(model.matrix);
@@ -148,8 +159,15 @@ SnapshotVectors MakeLsaVectors(const VectorInput& input, bool* retrained) {
   const LsaView model = {static_cast<int>(out.meta.dim), out.lsa_columns, out.lsa_idf,
                          out.lsa_matrix};
   if (model.dim == 0) return out;
-  out.chunks = EmbedRows(model, chunks, input.threads);
-  out.bundles = EmbedRows(model, bundles, input.threads);
+  std::span<const float> old_chunks, old_bundles;
+  if (!*retrained) {
+    old_chunks = input.old->file().Section<float>(kChunkVectors);
+    old_bundles = input.old->file().Section<float>(kBundleVectors);
+  }
+  out.chunks = EmbedRows(model, First(rows, chunks), input.threads, old_chunks,
+                         [&](size_t i) { return *retrained ? SIZE_MAX : OldChunk(input, i); });
+  out.bundles = EmbedRows(model, Rest(rows, chunks), input.threads, old_bundles,
+                          [&](size_t i) { return *retrained ? SIZE_MAX : OldBundle(input, i); });
   AddApproximate(&out);
   return out;
 }
@@ -193,8 +211,8 @@ std::unique_ptr<Embedder> MakeEmbedder(const std::string& name) {
     options.api_key = key == nullptr ? "" : key;
     return MakeHttpEmbedder(options);
   }
-  throw Error(fmt::format(
-      "index: unknown embedder {}; use lsa, none, model2vec:FOLDER or http:URL#MODEL", name));
+  throw Error(
+      fmt::format("unknown embedder {}; use lsa, none, model2vec:FOLDER or http:URL#MODEL", name));
 }
 
 }  // namespace kb

@@ -1,6 +1,7 @@
 #include "kb/json.h"
 
 #include <cmath>
+#include <cstdio>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -162,6 +163,35 @@ void WriteValue(const Value& value, int indent, int depth, std::string& out) {
   out += is_map ? '}' : ']';
 }
 
+// C1 controls, direction marks and line separators as \uXXXX: JSON may hold them raw, but a
+// terminal would obey them and a reader not see them. They stand in strings only.
+std::string EscapeHidden(const std::string& json) {
+  if (json.find_first_of("\xC2\xE2") == std::string::npos) return json;
+  std::string out;
+  for (size_t i = 0; i < json.size(); ++i) {
+    const auto byte = [&](size_t k) {
+      return i + k < json.size() ? static_cast<unsigned char>(json[i + k]) : 0u;
+    };
+    unsigned code = 0;
+    if (byte(0) == 0xC2 && byte(1) >= 0x80 && byte(1) < 0xA0) code = byte(1);
+    if (byte(0) == 0xE2 && (byte(1) == 0x80 || byte(1) == 0x81)) {
+      const unsigned c = 0x2000 | (byte(1) & 0x3F) << 6 | (byte(2) & 0x3F);
+      const bool hidden = c == 0x200E || c == 0x200F || (c >= 0x2028 && c <= 0x202E) ||
+                          (c >= 0x2066 && c <= 0x2069);
+      code = hidden ? c : 0;
+    }
+    if (code == 0) {
+      out += json[i];
+      continue;
+    }
+    char escaped[8];
+    std::snprintf(escaped, sizeof(escaped), "\\u%04x", code);
+    out += escaped;
+    i += code < 0x100 ? 1 : 2;
+  }
+  return out;
+}
+
 }  // namespace
 
 std::optional<Value> ParseJson(std::string_view text, std::string* why, const JsonLimits& limits) {
@@ -180,7 +210,7 @@ std::optional<Value> ParseJson(std::string_view text, std::string* why, const Js
 std::string WriteJson(const Value& value, int indent) {
   std::string out;
   WriteValue(value, indent, 0, out);
-  return out;
+  return EscapeHidden(out);
 }
 
 }  // namespace kb

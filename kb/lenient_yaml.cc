@@ -59,6 +59,20 @@ ValuePlace FindValue(std::string_view line) {
   return place;
 }
 
+// The line (1-based) of a top-level value whose opening quote is closed nowhere after it; 0: none.
+// yaml-cpp takes the rest of the text for its value and reports nothing.
+int FindUnclosedQuote(std::string_view text) {
+  const std::vector<std::string_view> lines = SplitLines(text);
+  for (size_t i = 0; i < lines.size(); ++i) {
+    if (YamlKeyOf(lines[i]).empty()) continue;
+    const std::string_view value = Trim(lines[i].substr(lines[i].find(':') + 1));
+    if (value.empty() || (value[0] != '"' && value[0] != '\'')) continue;
+    const size_t after = static_cast<size_t>(value.data() - text.data()) + 1;
+    if (text.find(value[0], after) == text.npos) return static_cast<int>(i) + 1;
+  }
+  return 0;
+}
+
 // The text with each single-line value that is no YAML by itself in quotes, and tabs of
 // the indentation as blanks.
 class Quoter {
@@ -160,7 +174,10 @@ std::string_view YamlKeyOf(std::string_view line) {
 
 LenientYaml ParseYamlLeniently(std::string_view text, int line_offset) {
   LenientYaml result;
-  if (std::optional<Value> value = ParseYaml(text, line_offset, &result.error)) {
+  const int unclosed = FindUnclosedQuote(text);
+  if (unclosed > 0) {
+    result.error = {unclosed, "a quote is not closed"};
+  } else if (std::optional<Value> value = ParseYaml(text, line_offset, &result.error)) {
     result.value = std::move(*value);
     return result;
   }

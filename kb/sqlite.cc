@@ -109,7 +109,8 @@ bool Database::FailedByDamage() const {
 }
 
 bool Database::FailedToOpen() const {
-  return rep_->failure == SQLITE_CANTOPEN || rep_->failure == SQLITE_READONLY;
+  return rep_->failure == SQLITE_CANTOPEN || rep_->failure == SQLITE_READONLY ||
+         rep_->failure == SQLITE_IOERR || rep_->failure == SQLITE_FULL;
 }
 
 Query::Query(Database& database, const char* sql) : database_(database) {

@@ -28,7 +28,7 @@ class Database {
 
   // Why the last Error was thrown.
   [[nodiscard]] bool FailedByDamage() const;  // no database, or not with the tables we know
-  [[nodiscard]] bool FailedToOpen() const;    // among others: cannot write beside the file
+  [[nodiscard]] bool FailedToOpen() const;    // or to write beside the file (rights, room)
 
  private:
   friend class Query;

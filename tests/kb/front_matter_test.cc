@@ -181,5 +181,17 @@ TEST(ParseFrontMatter, HostileTextsEndQuickly) {
   }
 }
 
+// yaml-cpp takes the rest of the text for the value and reports nothing.
+TEST(ParseFrontMatter, AQuoteThatIsNeverClosedIsAFindingAndSwallowsNothing) {
+  const std::string text = "---\ndescription: \"never closed\nname: uq\nlicense: MIT\n---\n# T\n";
+  Diagnostics diagnostics;
+  const FrontMatter front = ParseFrontMatter(text, "f.md", &diagnostics);
+  EXPECT_EQ(front.value["name"].AsString(), "uq");
+  EXPECT_EQ(front.value["license"].AsString(), "MIT");
+  ASSERT_EQ(diagnostics.size(), 1u);
+  EXPECT_EQ(diagnostics[0].rule, "front-matter-yaml");
+  EXPECT_EQ(diagnostics[0].line, 2);
+}
+
 }  // namespace
 }  // namespace kb

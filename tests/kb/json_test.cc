@@ -80,5 +80,14 @@ TEST(WriteJson, SaysWhatJsonCannotSay) {
   EXPECT_EQ(WriteJson(Value(std::string("\0\x1f\x7f", 3))), R"("\u0000\u001f\u007f")");
 }
 
+TEST(WriteJson, EscapesWhatATerminalWouldObeyOrAReaderNotSee) {
+  const std::string hidden = "a\xC2\x9B b\xE2\x80\xAE c\xE2\x81\xA6 d\xE2\x80\xA8";
+  const std::string json = WriteJson(Value(hidden));
+  EXPECT_EQ(json, "\"a\\u009b b\\u202e c\\u2066 d\\u2028\"");
+  EXPECT_EQ(ParseJson(json)->AsString(), hidden);
+  const std::string plain = "\xC2\xB5s \xE2\x80\x94 \xE2\x82\xAC";  // micro, dash, euro
+  EXPECT_EQ(WriteJson(Value(plain)), "\"" + plain + "\"");
+}
+
 }  // namespace
 }  // namespace kb
