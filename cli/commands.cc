@@ -93,6 +93,8 @@ constexpr Option kAdvise[] = {
     kJson,
 };
 
+constexpr Option kDoctor[] = {kJson};
+
 constexpr Option kEvalRetrieval[] = {
     {"--queries", ArgType::kPath, "FILE", "questions: JSON lines {id, query, expected}"},
     {"--root", ArgType::kPath, "DIR", "judge this folder, in an index of its own"},
@@ -168,6 +170,8 @@ constexpr Command kCommands[] = {
     {"advise", "say what bounds each kernel of an Nsight Compute report",
      "kb advise --ncu report.csv", "0 said; 1 the report does not tell; 2 could not", kAdvise,
      RunAdvise},
+    {"doctor", "say what is installed, what works and how to get what is missing", "kb doctor",
+     "0 kb works; 1 something that it needs is broken; 2 could not", kDoctor, RunDoctor},
     {"eval retrieval", "judge the search by questions with known answers",
      "kb eval retrieval --root corpus --queries dev.jsonl --only named=false",
      "0 judged; 1 the gate failed or no questions; 2 could not", kEvalRetrieval, RunEvalRetrieval},

@@ -14,6 +14,7 @@ namespace kb {
 [[nodiscard]] int RunTraceShow(const Args& args, Streams& streams);
 [[nodiscard]] int RunMcp(const Args& args, Streams& streams);
 [[nodiscard]] int RunAdvise(const Args& args, Streams& streams);
+[[nodiscard]] int RunDoctor(const Args& args, Streams& streams);
 [[nodiscard]] int RunEvalRetrieval(const Args& args, Streams& streams);
 [[nodiscard]] int RunEvalDiff(const Args& args, Streams& streams);
 [[nodiscard]] int RunExport(const Args& args, Streams& streams);
