@@ -1,6 +1,7 @@
 #include "indexer/chunker.h"
 
 #include <algorithm>
+#include <array>
 #include <span>
 
 #include "indexer/sections.h"
@@ -29,6 +30,7 @@ bool IsBelow(std::span<const Section> sections, int at, int ancestor) {
 bool Joins(std::span<const Section> sections, const Group& group, size_t at) {
   const Section& next = sections[at];
   if (group.words == 0 || group.bare) return true;  // a heading alone says nothing
+  if (IsApparatus(next.name) || IsApparatus(sections[group.first].name)) return false;
   const int top = static_cast<int>(group.first), section = static_cast<int>(at);
   if (group.words < kScrapWords && IsBelow(sections, section, top)) return true;
   return IsBelow(sections, section, sections[top].parent) &&
@@ -132,6 +134,18 @@ class Writer {
 };
 
 }  // namespace
+
+bool IsApparatus(std::string_view heading) {
+  constexpr std::array<std::string_view, 6> kNames = {"sources",         "references",   "see also",
+                                                      "further reading", "bibliography", "links"};
+  const size_t cut = heading.find_last_of(">;");
+  std::string name(cut == heading.npos ? heading : heading.substr(cut + 1));
+  for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  const size_t begin = name.find_first_not_of(" \t*_");
+  if (begin == name.npos) return false;
+  name = name.substr(begin, name.find_last_not_of(" \t*_:") + 1 - begin);
+  return std::ranges::find(kNames, name) != kNames.end();
+}
 
 std::vector<Chunk> SplitDocument(const Document& document) {
   Writer writer(document);

@@ -1,6 +1,7 @@
 // Cuts a document into passages: by headings, 150 to 350 words, fences never split.
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "kb/chunk.h"
@@ -15,5 +16,10 @@ namespace kb {
 // are joined; the heading then names all of them: "A > B; C". A heading that repeats the
 // document's title is left out of the path. Linear in the size of the body.
 [[nodiscard]] std::vector<Chunk> SplitDocument(const Document& document);
+
+// Whether a heading, or the last part of a heading path, names a list of sources ("Sources",
+// "References", "See also"). Such a section is a chunk of its own: it is searched, but says
+// nothing, so it is not shown if another passage of its bundle fits.
+[[nodiscard]] bool IsApparatus(std::string_view heading);
 
 }  // namespace kb

@@ -178,12 +178,15 @@ class Filler {
     return CountTokens(Render(*page_, format_)) <= tokens;
   }
 
-  // A new item with its first piece, or nothing.
+  // A new item with the first of its pieces that fits, or nothing.
   bool Open(ContextItem item, int tokens) {
     const size_t pieces = item.pieces.size();
     page_->items.push_back({std::move(item), std::vector<bool>(pieces, false)});
-    if (pieces > 0) page_->items.back().taken[0] = true;
-    if (Fits(tokens)) return true;
+    for (size_t i = 0; i < pieces; ++i) {
+      page_->items.back().taken[i] = true;
+      if (Fits(tokens)) return true;
+      page_->items.back().taken[i] = false;
+    }
     page_->items.pop_back();
     return false;
   }
@@ -238,7 +241,7 @@ size_t CountStrong(const std::vector<Hit>& hits, int most) {
   return n;
 }
 
-void WriteItems(Retriever& retriever, const std::string& question, const std::vector<Hit>& hits,
+void WriteItems(Retriever& retriever, const Query& query, const std::vector<Hit>& hits,
                 const ContextOptions& options, Page* page) {
   Filler filler(page, options.format);
   const size_t strong = CountStrong(hits, options.max_items);
@@ -247,8 +250,7 @@ void WriteItems(Retriever& retriever, const std::string& question, const std::ve
     const double share = strong == 1 ? 1.0 : kShares[std::min(i, kShares.size() - 1)];
     const int until = static_cast<int>(share * options.budget_tokens);
     const bool room = i == 0 || filler.Fits(options.budget_tokens - kLeastItem);
-    if (!room ||
-        !filler.Open(MakeContextItem(retriever, hits[i], question), options.budget_tokens)) {
+    if (!room || !filler.Open(MakeContextItem(retriever, hits[i], query), options.budget_tokens)) {
       filler.LeaveOut(hits[i], options.budget_tokens);
       continue;
     }
@@ -283,7 +285,7 @@ Context WriteContext(Retriever& retriever, const Query& query, const ContextOpti
   const Answer answer = retriever.Search(wide);
   Page page;
   if (answer.nothing_applies) page.nothing = NothingApplies(answer);
-  WriteItems(retriever, query.text, answer.hits, options, &page);
+  WriteItems(retriever, query, answer.hits, options, &page);
   Context context;
   context.text = Render(page, options.format);
   context.tokens = CountTokens(context.text);

@@ -11,6 +11,7 @@
 #include <span>
 
 #include "indexer/tokenizer.h"
+#include "kb/file.h"
 #include "kb/markdown.h"
 #include "kb/nnk.h"
 
@@ -89,8 +90,11 @@ bool StartsListItem(std::string_view line) {
 // given once, however many parts would like to have it.
 class Pieces {
  public:
-  Pieces(std::string_view body, const std::vector<Block>& blocks, const std::string& question)
-      : lines_(SplitLines(body)), blocks_(blocks), asked_(Tokenize(question)) {}
+  Pieces(std::string_view body, const std::vector<Block>& blocks, const Query& query)
+      : lines_(SplitLines(body)),
+        blocks_(blocks),
+        arch_(query.filters.arch),
+        asked_(Tokenize(query.text)) {}
 
   // The blocks within these lines (1-based, inclusive), headings left out.
   std::vector<ContextPiece> Lines(const char* part, int first, int last) {
@@ -98,7 +102,7 @@ class Pieces {
     for (const Block& block : blocks_) {
       const bool inside = block.first_line >= first && block.last_line <= last;
       if (!inside || block.type == BlockType::kHeading) continue;
-      if (IsTaken(block)) continue;
+      if (IsTaken(block) || IsForAnotherArch(block)) continue;
       for (std::string& text : Cut(block)) pieces.push_back({part, std::move(text)});
       taken_.push_back({block.first_line, block.last_line});
     }
@@ -116,7 +120,8 @@ class Pieces {
     const Block* best = nullptr;
     for (const Block& block : blocks_) {
       if (block.type != BlockType::kCode || !block.info.starts_with("cuda") ||
-          block.info.find("fragment") != block.info.npos || IsTaken(block)) {
+          block.info.find("fragment") != block.info.npos || IsTaken(block) ||
+          IsForAnotherArch(block)) {
         continue;
       }
       if (best == nullptr || IsBetter(block, *best)) best = &block;
@@ -135,6 +140,14 @@ class Pieces {
   }
 
  private:
+  // A code block "cuda sm_90a" when another architecture was asked for.
+  [[nodiscard]] bool IsForAnotherArch(const Block& block) const {
+    const size_t tag = block.info.find("sm_");
+    if (arch_.empty() || block.type != BlockType::kCode || tag == block.info.npos) return false;
+    return !MatchesArch(">=" + block.info.substr(tag, block.info.find(' ', tag) - tag), arch_) &&
+           !MatchesArch(block.info.substr(tag, block.info.find(' ', tag) - tag), arch_);
+  }
+
   [[nodiscard]] bool IsTaken(const Block& block) const {
     return std::ranges::any_of(taken_, [&](const std::pair<int, int>& t) {
       return block.first_line >= t.first && block.last_line <= t.second;
@@ -179,6 +192,7 @@ class Pieces {
 
   std::vector<std::string_view> lines_;
   const std::vector<Block>& blocks_;
+  std::string arch_;
   std::vector<std::string> asked_;
   std::vector<std::pair<int, int>> taken_;
 };
@@ -202,9 +216,9 @@ void AddClaim(const Document& document, ContextItem* item) {
 }
 
 // The parts of an item in the order of their worth to somebody who is about to write the kernel.
-void AddParts(const Document& main, const Hit& hit, const std::string& passage,
-              const std::string& question, std::vector<ContextPiece>* out) {
-  Pieces pieces(main.body, main.blocks, question);
+void AddParts(const Document& main, const Hit& hit, const std::string& passage, const Query& query,
+              std::vector<ContextPiece>* out) {
+  Pieces pieces(main.body, main.blocks, query);
   Append(pieces.Code(), out);
   Append(pieces.Section("idea", kIdeaHeadings), out);
   // Reserved before the passage, which may be one of them.
@@ -219,7 +233,13 @@ void AddParts(const Document& main, const Hit& hit, const std::string& passage,
            out);
   } else {
     const std::vector<Block> blocks = ParseMarkdown(passage);
-    Append(Pieces(passage, blocks, question).Lines("passage", 1, INT_MAX), out);
+    std::vector<ContextPiece> found = Pieces(passage, blocks, query).Lines("passage", 1, INT_MAX);
+    if (!found.empty()) {
+      found[0].text = fmt::format("From {}:{}-{}, sha256 {}:\n\n", Printable(hit.document.path),
+                                  hit.chunk.first_line, hit.chunk.last_line, hit.document.sha256) +
+                      found[0].text;
+    }
+    Append(std::move(found), out);
   }
   Append(std::move(pitfalls), out);
   Append(check, out);
@@ -228,7 +248,7 @@ void AddParts(const Document& main, const Hit& hit, const std::string& passage,
 
 }  // namespace
 
-ContextItem MakeContextItem(Retriever& retriever, const Hit& hit, const std::string& question) {
+ContextItem MakeContextItem(Retriever& retriever, const Hit& hit, const Query& query) {
   ContextItem item;
   const CatalogDocument main =
       retriever.catalog().FindDocument(hit.bundle_id).value_or(hit.document);
@@ -240,12 +260,11 @@ ContextItem MakeContextItem(Retriever& retriever, const Hit& hit, const std::str
   item.applies = Applies(main.scope);
   item.cuda = main.scope.cuda;
   item.citation = fmt::format("[{}@{}]", main.id, main.sha256.substr(0, 12));
-  item.sha256 = hit.document.sha256;
-  item.source =
-      fmt::format("{}:{}-{}", hit.document.path, hit.chunk.first_line, hit.chunk.last_line);
+  item.sha256 = main.sha256;
+  item.source = main.path;
   item.fetch = "kb get " + hit.bundle_id;
   if (main.kind == Kind::kNnk) AddClaim(document, &item);
-  AddParts(document, hit, retriever.PassageText(hit), question, &item.pieces);
+  AddParts(document, hit, retriever.PassageText(hit), query, &item.pieces);
   return item;
 }
 

@@ -23,8 +23,8 @@ struct ContextItem {
   std::string gpu;      // where it was measured; "" if it was not
   std::string cuda;
   std::string citation;  // "[id@first 12 digits of the SHA-256 of its main file]"
-  std::string sha256;    // of the file that holds the passage
-  std::string source;    // "path:first-last"
+  std::string sha256;    // of the bundle's main file
+  std::string source;    // its path; a passage of another file says so itself
   std::string fetch;     // the command that gives all of it
   std::vector<ContextPiece> pieces;
 };
@@ -32,7 +32,7 @@ struct ContextItem {
 // The parts are taken from the bundle's main file by its headings (the idea, how to check,
 // pitfalls, when to use) and the passage that was found; of several code blocks and pitfalls the
 // ones that share most words with `question` come first.
-[[nodiscard]] ContextItem MakeContextItem(Retriever& retriever, const Hit& hit,
-                                          const std::string& question);
+// Code tagged for an architecture that the query's --arch excludes is left out.
+[[nodiscard]] ContextItem MakeContextItem(Retriever& retriever, const Hit& hit, const Query& query);
 
 }  // namespace kb

@@ -144,6 +144,19 @@ void Divide(float by, std::vector<float>* values) {
   for (float& value : *values) value /= by;
 }
 
+// The passage of each bundle that is shown: the best one, a list of sources only for want of
+// another.
+std::vector<uint32_t> ShownChunks(const Snapshot& snapshot, std::vector<float> chunks,
+                                  const auto& bundle_of_chunk) {
+  const std::span<const uint8_t> apparatus = snapshot.file().Section<uint8_t>(kChunkApparatus);
+  for (size_t i = 0; i < std::min(chunks.size(), apparatus.size()); ++i) {
+    if (apparatus[i] != 0) chunks[i] *= 0.25f;
+  }
+  std::vector<uint32_t> best;
+  (void)BestByBundle(chunks, snapshot.bundles().size(), bundle_of_chunk, &best);
+  return best;
+}
+
 }  // namespace
 
 double WeightOf(Leg leg, const Snapshot& snapshot) {
@@ -164,9 +177,9 @@ LegScores ScoreLexicalLegs(const Snapshot& snapshot, const QueryTerms& query) {
   const auto bundle_of_chunk = [&](uint32_t chunk) {
     return bundle_of_doc(snapshot.chunk_doc()[chunk]);
   };
-  out.by_bundle[kLegChunk] =
-      BestByBundle(ScoreField(snapshot.Field(kChunkField), query.terms, kChunkBm25), bundles,
-                   bundle_of_chunk, &out.best_chunk);
+  std::vector<float> chunks = ScoreField(snapshot.Field(kChunkField), query.terms, kChunkBm25);
+  out.by_bundle[kLegChunk] = BestByBundle(chunks, bundles, bundle_of_chunk, nullptr);
+  out.best_chunk = ShownChunks(snapshot, std::move(chunks), bundle_of_chunk);
   out.by_bundle[kLegDoc] =
       BestByBundle(ScoreField(snapshot.Field(kDocField), query.terms, kDocBm25), bundles,
                    bundle_of_doc, nullptr);

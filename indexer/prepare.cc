@@ -55,7 +55,8 @@ DocumentTerms ReadTerms(const Document& document, std::string_view bundle,
     const std::string_view text =
         std::string_view(document.text)
             .substr(static_cast<size_t>(chunk.begin), static_cast<size_t>(chunk.end - chunk.begin));
-    terms.chunks.push_back({CountTerms(reader.Read(text)), reader.Read(chunk.heading)});
+    terms.chunks.push_back(
+        {CountTerms(reader.Read(text)), reader.Read(chunk.heading), IsApparatus(chunk.heading)});
   }
   return terms;
 }

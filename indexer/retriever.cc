@@ -27,6 +27,7 @@ double Threshold(size_t passages) {
 
 constexpr double kMassPower = 0.3;    // long questions of rare words are surer signs
 constexpr float kAliasWeight = 0.2f;  // of a term that only means what the question says
+constexpr double kTail = 0.2;         // hits below this share of the best score are no answers
 constexpr int kMostHits = 1000;
 constexpr size_t kMostQueryBytes = 16384;
 
@@ -76,6 +77,28 @@ bool Admits(const Filters& filters, const CatalogDocument& document) {
   return std::ranges::all_of(filters.tags, [&](const std::string& t) { return HasTag(scope, t); });
 }
 
+// Which filter keeps a document out, and what the document says instead; "" if none does.
+std::string WhyExcluded(const Filters& filters, const CatalogDocument& document) {
+  const Scope& scope = document.scope;
+  const auto only = [&](Filters one) { return !Admits(one, document); };
+  const auto said = [](const std::string& value) { return value.empty() ? "nothing" : value; };
+  if (only({.kinds = filters.kinds}))
+    return std::string("--kind (it is a ") + KindName(document.kind) + ")";
+  if (only({.arch = filters.arch}))
+    return "--arch " + filters.arch + " (it is for " + scope.arch + ")";
+  if (only({.cuda = filters.cuda}))
+    return "--cuda " + filters.cuda + " (it is for " + scope.cuda + ")";
+  if (only({.dtype = filters.dtype})) return "--dtype " + filters.dtype;
+  if (only({.bound = filters.bound}))
+    return "--bound " + filters.bound + " (it is for " + scope.bound + ")";
+  if (only({.tags = filters.tags})) return "--tag";
+  if (only({.state = filters.state}))
+    return "--state " + filters.state + " (it says " + said(document.state) + ")";
+  if (only({.license = filters.license}))
+    return "--license " + filters.license + " (it says " + said(document.license) + ")";
+  return "";
+}
+
 bool IsEmpty(const Filters& f) {
   return f.kinds.empty() && f.arch.empty() && f.cuda.empty() && f.dtype.empty() &&
          f.bound.empty() && f.tags.empty() && f.state.empty() && f.license.empty();
@@ -101,6 +124,13 @@ struct Retriever::Rep {
       admitted[i] = document && Admits(filters, *document);
     }
     return admitted;
+  }
+
+  std::string WhyBundleExcluded(const Filters& filters, uint32_t bundle) {
+    if (IsEmpty(filters)) return "";
+    const DocRecord& main = snapshot->docs()[snapshot->bundles()[bundle].first_doc];
+    const std::optional<CatalogDocument> document = catalog.DocumentByRow(main.row);
+    return document ? WhyExcluded(filters, *document) : "";
   }
 
   std::vector<float> EmbedQuery(const std::string& text, const QueryTerms& query) {
@@ -260,22 +290,30 @@ Answer Retriever::Search(const Query& query) {
     if (!vector.empty()) legs.by_bundle[kLegDense] = ScoreDenseLeg(snapshot, vector);
   }
   const auto ranked = Rank(legs, query.variant, snapshot, rep_->Admitted(query.filters));
+  const auto nearest =
+      IsEmpty(query.filters) ? ranked : Rank(legs, query.variant, snapshot, rep_->Admitted({}));
 
   Answer answer;
   answer.threshold = Threshold(snapshot.chunk_doc().size());
   const double reach = std::pow(terms.mass / std::max(terms.top_idf, 1e-6f), kMassPower);
   answer.confidence = ranked.empty() ? 0 : ranked[0].first * reach;
-  answer.nothing_applies =
-      ranked.empty() || (answer.confidence < answer.threshold && !IsLookup(snapshot, terms, text));
+  // A look-up is answered however weak the match, but not by what the filters left over.
+  const bool lookup =
+      !ranked.empty() && ranked[0].second == nearest[0].second && IsLookup(snapshot, terms, text);
+  answer.nothing_applies = ranked.empty() || (answer.confidence < answer.threshold && !lookup);
   if (answer.nothing_applies) {
     answer.why = UnknownWords(text, snapshot);
-    if (!ranked.empty()) {
-      answer.nearest_miss = rep_->MakeHit(ranked[0].second, legs, query.variant, ranked[0].first);
+    if (!nearest.empty()) {
+      const auto [score, bundle] = nearest[0];
+      answer.nearest_miss = rep_->MakeHit(bundle, legs, query.variant, score);
+      const std::string excluded = rep_->WhyBundleExcluded(query.filters, bundle);
+      if (!excluded.empty()) answer.why = "the nearest is kept out by " + excluded;
     }
     if (!query.always_answer) return answer;
   }
   const size_t k = static_cast<size_t>(std::clamp(query.k, 0, kMostHits));
   for (size_t i = 0; i < std::min(k, ranked.size()); ++i) {
+    if (!query.always_answer && ranked[i].first < kTail * ranked[0].first) break;
     answer.hits.push_back(rep_->MakeHit(ranked[i].second, legs, query.variant, ranked[i].first));
   }
   return answer;

@@ -84,10 +84,12 @@ DocumentTerms Snapshot::TermsOf(size_t doc) const {
   terms.name = Copy(Sequence(kNameRows)[doc]);
   terms.description = Copy(Sequence(kDescriptionRows)[doc]);
   const RowsView<Packed> bodies = body_rows();
+  const std::span<const uint8_t> apparatus = file_->Section<uint8_t>(kChunkApparatus);
   const RowsView<TermId> headings = Sequence(kHeadingRows);
   for (uint32_t i = 0; i < docs_[doc].chunk_count; ++i) {
     const size_t chunk = docs_[doc].first_chunk + i;
-    terms.chunks.push_back({Copy(bodies[chunk]), Copy(headings[chunk])});
+    terms.chunks.push_back({Copy(bodies[chunk]), Copy(headings[chunk]),
+                            chunk < apparatus.size() && apparatus[chunk] != 0});
   }
   return terms;
 }

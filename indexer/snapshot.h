@@ -14,7 +14,7 @@
 
 namespace kb {
 
-inline constexpr uint32_t kSnapshotVersion = 1;
+inline constexpr uint32_t kSnapshotVersion = 2;
 
 // A document, in order of (bundle, main first, path).
 struct DocRecord {
@@ -73,6 +73,7 @@ enum SectionId : uint32_t {
   kDocs = 1,
   kBundles,
   kChunkDoc,
+  kChunkApparatus,  // uint8_t by chunk: 1 for a list of sources
   kTermOffsets,
   kTermBytes,
   kTermHash,

@@ -109,6 +109,7 @@ void AppendRecords(const std::vector<SnapshotDocument>& documents, SnapshotConte
     for (const ChunkTerms& chunk : document.terms.chunks) {
       out->bodies.Append(chunk.body);
       out->headings.Append(chunk.heading);
+      out->chunk_apparatus.push_back(chunk.apparatus ? 1 : 0);
     }
   }
 }
@@ -254,6 +255,7 @@ void WriteSnapshot(const std::string& path, const SnapshotContents& contents,
   file.Add(kDocs, contents.docs);
   file.Add(kBundles, contents.bundles);
   file.Add(kChunkDoc, contents.chunk_doc);
+  file.Add(kChunkApparatus, contents.chunk_apparatus);
   file.Add(kTermOffsets, term_rows.offsets);
   file.Add(kTermBytes, term_rows.items);
   file.Add(kTermHash, hash);

@@ -27,6 +27,7 @@ struct SnapshotContents {
   std::vector<DocRecord> docs;
   std::vector<BundleRecord> bundles;
   std::vector<uint32_t> chunk_doc;
+  std::vector<uint8_t> chunk_apparatus;
   std::vector<uint32_t> df;  // by term: chunks whose body holds it
   Rows<TermId> paths, titles, stated, names, descriptions, headings;
   Rows<Packed> bodies;

@@ -24,6 +24,7 @@ inline constexpr uint32_t kMaxPackedId = (1u << 24) - 1;
 struct ChunkTerms {
   std::vector<Packed> body;     // distinct terms with counts, by id
   std::vector<TermId> heading;  // of the heading path, in order
+  bool apparatus = false;       // a list of sources: IsApparatus
 };
 
 // Everything of one document that scoring uses. Sequences keep order and repeats.

@@ -63,6 +63,38 @@ TEST_F(ContextTest, MoreBudgetNeverGivesFewerItems) {
   EXPECT_GE(before, 1);
 }
 
+TEST_F(ContextTest, ATagNamesTheFileThatIsShown) {
+  const std::string text = Write("parity of the phase when the barrier completes").text;
+  EXPECT_THAT(text, HasSubstr("source=\"skills/async-copy/SKILL.md\""));
+  EXPECT_THAT(text, HasSubstr("From skills/async-copy/references/phases.md:1-"));
+}
+
+TEST_F(ContextTest, CodeForAnotherArchitectureIsLeftOut) {
+  corpus_.WriteSkill("tagged", "Terbium products.",
+                     "```cuda sm_90a\n__global__ void hopper() {}\n```\n\nText.\n\n"
+                     "```cuda\n__global__ void any_terbium_product() {}\n```\n");
+  corpus_.Index();
+  Retriever retriever(corpus_.kb_dir());
+  const auto text = [&](const std::string& arch) {
+    return WriteContext(retriever, {.text = "terbium products hopper", .filters = {.arch = arch}},
+                        {})
+        .text;
+  };
+  EXPECT_THAT(text("sm_80"), Not(HasSubstr("void hopper")));
+  EXPECT_THAT(text("sm_80"), HasSubstr("any_terbium_product"));
+  EXPECT_THAT(text("sm_90"), HasSubstr("void hopper"));
+}
+
+TEST_F(ContextTest, WhereTheCodeDoesNotFitSomethingElseIsGiven) {
+  corpus_.WriteSkill("long-code", "Dysprosium scans.",
+                     "## The idea\n\nScan dysprosium in pairs.\n\n```cuda\n// " +
+                         std::string(8000, 'd') + "\n```\n");
+  corpus_.Index();
+  ContextOptions options;
+  options.budget_tokens = 400;
+  EXPECT_THAT(Write("dysprosium scans", options).text, HasSubstr("Scan dysprosium in pairs."));
+}
+
 TEST_F(ContextTest, JsonIsJson) {
   ContextOptions options;
   options.format = ContextFormat::kJson;

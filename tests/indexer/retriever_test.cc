@@ -107,6 +107,32 @@ TEST_F(RetrieverTest, AKnownWordInPassingDoesNotMakeAQuestionAnswerable) {
                   .nothing_applies);
 }
 
+TEST_F(RetrieverTest, WhatAFilterKeepsOutIsNamedAsTheNearestMiss) {
+  const Answer answer =
+      Ask(Query{.text = "mbarrier copies with cp.async.bulk", .filters = {.arch = "sm_80"}});
+  EXPECT_TRUE(answer.nothing_applies);
+  ASSERT_TRUE(answer.nearest_miss.has_value());
+  EXPECT_EQ(answer.nearest_miss->bundle_id, "async-copy");
+  EXPECT_THAT(answer.why, HasSubstr("--arch sm_80 (it is for sm_90a)"));
+}
+
+TEST_F(RetrieverTest, AListOfSourcesIsNotThePassageShown) {
+  corpus_.WriteSkill(
+      "cited", "About gadolinium tiles.",
+      "Gadolinium tiles are laid in rows of eight words each, and so on.\n\n## Sources\n\n"
+      "Gadolinium tiles guide, gadolinium tiles manual, gadolinium.\n");
+  corpus_.Index();
+  const Answer answer = Ask("gadolinium tiles");
+  ASSERT_FALSE(answer.hits.empty());
+  EXPECT_THAT(answer.hits[0].chunk.heading, Not(HasSubstr("Sources")));
+}
+
+TEST_F(RetrieverTest, TheTailOfWeakHitsIsCut) {
+  const Answer answer = Ask(Query{.text = "shared memory bank conflicts padding"});
+  ASSERT_FALSE(answer.hits.empty());
+  for (const Hit& hit : answer.hits) EXPECT_GE(hit.score, 0.2 * answer.hits[0].score);
+}
+
 TEST_F(RetrieverTest, AnEmptyQuestionHasNoHits) {
   for (const char* text : {"", "   ", "the of and", "?!"}) {
     const Answer answer = Ask(Query{.text = text});
