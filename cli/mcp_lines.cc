@@ -60,7 +60,7 @@ std::optional<InputLine> LineReader::Next(std::chrono::milliseconds patience,
 }
 
 bool LineReader::AnyWaiting(const std::function<bool(std::string_view)>& matches) {
-  while (!at_end_ && HasRoom() && Fill(0)) continue;
+  for (int i = 0; i < kMostReads && !at_end_ && HasRoom() && Fill(0); ++i) continue;
   for (const InputLine& line : waiting_) {
     if (!line.too_long && matches(line.text)) return true;
   }

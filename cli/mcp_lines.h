@@ -38,6 +38,7 @@ class LineReader {
   void EndLine();
 
   static constexpr size_t kMostWaiting = 1024;
+  static constexpr int kMostReads = 64;  // of one look: a line without end must not hold us
 
   int fd_;
   size_t max_bytes_;
