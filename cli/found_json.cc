@@ -62,6 +62,16 @@ Value LinesJson(const Chunk& chunk) {
 
 Found FindNamed(Catalog& catalog, const std::string& kb_dir, const std::string& name) {
   Found found = {FindOne(catalog, kb_dir, name), {}, "", {}, ""};
+  // A citation, ID@DIGEST: the document, if it is still the one that was cited.
+  const size_t at = name.rfind('@');
+  if (!found.document && at != std::string::npos) {
+    found.document = FindOne(catalog, kb_dir, name.substr(0, at));
+    if (found.document && !found.document->sha256.starts_with(name.substr(at + 1))) {
+      found.why_not = name.substr(0, at) + " has changed since it was cited as " + name.substr(at) +
+                      "; kb get " + name.substr(0, at) + " gives what it says now";
+      return found;
+    }
+  }
   const size_t hash = name.rfind('#');
   // A path may hold a '#' itself, so the whole name is tried first.
   const bool is_passage = !found.document && hash != std::string::npos;
