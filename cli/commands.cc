@@ -76,6 +76,17 @@ constexpr Option kLint[] = {
     {"--json", ArgType::kFlag, "", "the same as --format json"},
 };
 
+constexpr Option kServe[] = {
+    {"--host", ArgType::kString, "HOST", "where to listen; KB_SERVE_TOKEN guards all but loopback",
+     false, "", "127.0.0.1"},
+    {"--port", ArgType::kInt, "N", "0: any free one, printed", false, "", "8080", 0, 65535},
+    {"--threads", ArgType::kInt, "N", "requests answered at once", false, "", "", 1, 256},
+    {"--rag", ArgType::kFlag, "", "answer POST / alone: no page, no /api/"},
+    {"--budget", ArgType::kInt, "N", "tokens of what POST / answers", false, "", "4000", 100,
+     1000000},
+    {"--json", ArgType::kFlag, "", "say where it listens as JSON: {url, port, token}"},
+};
+
 constexpr Option kStatus[] = {
     {"--stale", ArgType::kFlag, "", "only what has moved on since it was indexed or proved"},
     kJson,
@@ -172,6 +183,8 @@ constexpr Command kCommands[] = {
      RunAdvise},
     {"doctor", "say what is installed, what works and how to get what is missing", "kb doctor",
      "0 kb works; 1 something that it needs is broken; 2 could not", kDoctor, RunDoctor},
+    {"serve", "answer over HTTP on this machine, with a page to browse", "kb serve --port 8080",
+     "0 stopped by a signal; 2 could not", kServe, RunServe},
     {"eval retrieval", "judge the search by questions with known answers",
      "kb eval retrieval --root corpus --queries dev.jsonl --only named=false",
      "0 judged; 1 the gate failed or no questions; 2 could not", kEvalRetrieval, RunEvalRetrieval},

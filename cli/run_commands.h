@@ -10,6 +10,7 @@ namespace kb {
 [[nodiscard]] int RunGet(const Args& args, Streams& streams);
 [[nodiscard]] int RunContext(const Args& args, Streams& streams);
 [[nodiscard]] int RunLint(const Args& args, Streams& streams);
+[[nodiscard]] int RunServe(const Args& args, Streams& streams);
 [[nodiscard]] int RunStatus(const Args& args, Streams& streams);
 [[nodiscard]] int RunTraceShow(const Args& args, Streams& streams);
 [[nodiscard]] int RunMcp(const Args& args, Streams& streams);
