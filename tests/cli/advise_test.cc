@@ -183,6 +183,14 @@ TEST(Advise, HoldsAtTheThresholdAndNotBelowIt) {
   EXPECT_EQ(BoundOf(KernelWith({{kDram, 59.99}})), "");
 }
 
+// A rule for poor reports is silent where the metrics of the better rules are there.
+TEST(Advise, LooksNoFurtherThanTheBetterRule) {
+  const char* any = "lts__throughput.avg.pct_of_peak_sustained_elapsed";
+  const char* read = "lts__lts2xbar_cycles_active.avg.pct_of_peak_sustained_elapsed";
+  EXPECT_EQ(BoundOf(KernelWith({{any, 70}, {kDram, 10}})), "l2");
+  EXPECT_EQ(BoundOf(KernelWith({{any, 70}, {kDram, 10}, {read, 10}})), "");
+}
+
 // 0 / 0 is no evidence: neither "at least" nor "less than" holds.
 TEST(Advise, TakesNoQuotientOfNothing) {
   const NcuKernel kernel = KernelWith({{"sm__cycles_active.avg", 0},

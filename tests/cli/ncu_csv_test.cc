@@ -208,6 +208,7 @@ TEST(ReadNcuCsv, SaysInOneLineWhatIsBroken) {
       {"no ID", kHeader + kUnits + kRow + "\"\",\"f\",\"\",\"\",\"\"\n",
        "line 4: a kernel without"},
       {"a cut details row", details + "\"0\",\"f\",\"Occupancy\"\n", "line 2: 3 cells"},
+      {"a long details row", details + "\"0\",\"f\",\"\",\"\",\"\",\"\",\"\"\n", "line 2: 7 cells"},
       {"no values", "\"ID\",\"Kernel Name\",\"Metric Name\"\n", "without \"Metric Value\""},
   };
   for (const Damage& damage : table) {
