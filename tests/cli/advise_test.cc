@@ -198,6 +198,7 @@ TEST(Advise, TakesNoQuotientOfNothing) {
                                        {"launch__waves_per_multiprocessor", 0.5},
                                        {kMem, 1}});
   EXPECT_EQ(BoundOf(kernel), "");
+  for (const Unknown& unknown : Advise(kernel).unknown) EXPECT_NE(unknown.bound, "launch");
 }
 
 TEST(AdviceRules, AreSound) {
