@@ -180,7 +180,10 @@ constexpr Command kCommands[] = {
      RunMcp},
     {"advise", "say what bounds each kernel of an Nsight Compute report",
      "kb advise --ncu report.csv", "0 said; 1 the report does not tell; 2 could not", kAdvise,
-     RunAdvise},
+     RunAdvise, "kb_advise", "Advice from a profile",
+     "Takes the text of `ncu --csv --page raw` and returns for each kernel the bound, the metrics "
+     "that show it, what to do, and which skills and entries apply.",
+     "--json"},
     {"doctor", "say what is installed, what works and how to get what is missing", "kb doctor",
      "0 kb works; 1 something that it needs is broken; 2 could not", kDoctor, RunDoctor},
     {"serve", "answer over HTTP on this machine, with a page to browse", "kb serve --port 8080",

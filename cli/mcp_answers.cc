@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "cli/advise.h"
 #include "cli/answer_json.h"
 #include "cli/filters.h"
 #include "cli/found_json.h"
@@ -18,6 +19,7 @@ namespace {
 
 constexpr int kMostHits = 50;  // more would never fit a result
 constexpr int kMostBudget = 4000;
+constexpr int kMostKernels = 20;
 constexpr size_t kMostPassages = 40;
 constexpr size_t kMostListed = 10;  // of each list of kb_status
 
@@ -212,6 +214,25 @@ ToolAnswer AnswerTrace(McpCall& call, const Args& args) {
   result.emplace_back("attempts_left_out", attempts.left_out);
   result.emplace_back("lessons", Value(std::move(lessons.items)));
   result.emplace_back("lessons_left_out", lessons.left_out);
+  return result;
+}
+
+ToolAnswer AnswerAdvise(McpCall& call, const Args& args) {
+  const auto most = static_cast<size_t>(std::min(args.GetInt("--longest", 4), kMostKernels));
+  const Value advice = AdviseJson(args.Get("--ncu"), call.index.kb_dir(), most);
+  if (!call.step(1, 2, "advised")) return Value::Map();
+  Value::Map result = {{"page", advice["page"]},
+                       {"other_lines", advice["other_lines"]},
+                       {"index", advice["index"]},
+                       {"notice", kNotice}};
+  Value::List kernels;
+  for (const Value& kernel : advice["kernels"].AsList()) {
+    kernels.push_back(Escaped(Shortened(kernel)));
+  }
+  size_t room = RoomBeside(result);
+  Fitted fitted = FitItems(std::move(kernels), &room);
+  result.emplace_back("kernels", Value(std::move(fitted.items)));
+  result.emplace_back("left_out", advice["left_out"].AsInt() + fitted.left_out);
   return result;
 }
 

@@ -18,6 +18,7 @@ using ToolAnswer = std::variant<Value::Map, std::string>;
 [[nodiscard]] ToolAnswer AnswerGet(McpCall& call, const Args& args);
 [[nodiscard]] ToolAnswer AnswerContext(McpCall& call, const Args& args);
 [[nodiscard]] ToolAnswer AnswerTrace(McpCall& call, const Args& args);
+[[nodiscard]] ToolAnswer AnswerAdvise(McpCall& call, const Args& args);
 [[nodiscard]] ToolAnswer AnswerStatus(McpCall& call, const Args& args);
 
 }  // namespace kb

@@ -101,6 +101,44 @@ Value Lesson() {
                  {"line", Count()}});
 }
 
+Value AdviceFinding() {
+  return Object({{"rule", Text()},
+                 {"bound", Text()},
+                 {"says", Text()},
+                 {"advice", Text()},
+                 {"evidence", ListOf(Object({{"metric", Text()},
+                                             {"value", Number()},
+                                             {"unit", Text()},
+                                             {"op", Text()},
+                                             {"threshold", Number()}}))},
+                 {"source", Text()},
+                 {"skills", ListOf(Text())},
+                 {"query", Described(Text(), "what kb_search takes")}});
+}
+
+Value AdvisedKernel() {
+  const Value unknown = Object({{"bound", Text()}, {"missing", ListOf(Text())}});
+  const Value skill = Object({{"id", Text()}, {"found", Flag()}, {"command", Maybe("string")}});
+  const Value entry = Object({{"id", Text()},
+                              {"kind", Text()},
+                              {"state", Text()},
+                              {"title", Text()},
+                              {"command", Text()}});
+  const Value finding(Value::Map{{"anyOf", Value(Value::List{AdviceFinding(), Type("null")})}});
+  return Object({{"id", Text()},
+                 {"name", Text()},
+                 {"block", Text()},
+                 {"grid", Text()},
+                 {"compute_capability", Text()},
+                 {"duration_s", Maybe("number")},
+                 {"bound", Described(Maybe("string"), "null: the report does not tell")},
+                 {"finding", finding},
+                 {"also", ListOf(AdviceFinding())},
+                 {"unknown", ListOf(unknown)},
+                 {"skills", ListOf(skill)},
+                 {"entries", ListOf(entry)}});
+}
+
 Value Diagnostic() {
   return Object({{"severity", Text()},
                  {"rule", Text()},
@@ -169,6 +207,15 @@ Value TraceOutputSchema() {
                  {"attempts_left_out", Count()},
                  {"lessons", ListOf(Lesson())},
                  {"lessons_left_out", Count()}});
+}
+
+Value AdviseOutputSchema() {
+  return Object({{"page", Text()},
+                 {"other_lines", Count()},
+                 {"index", Described(Flag(), "false: nothing is indexed, skills are only named")},
+                 {"notice", Text()},
+                 {"kernels", Described(ListOf(AdvisedKernel()), "those of longest duration")},
+                 {"left_out", Count()}});
 }
 
 Value StatusOutputSchema() {

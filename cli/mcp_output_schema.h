@@ -9,6 +9,7 @@ namespace kb {
 [[nodiscard]] Value GetOutputSchema();
 [[nodiscard]] Value ContextOutputSchema();
 [[nodiscard]] Value TraceOutputSchema();
+[[nodiscard]] Value AdviseOutputSchema();
 [[nodiscard]] Value StatusOutputSchema();
 
 }  // namespace kb

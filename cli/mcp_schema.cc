@@ -29,6 +29,16 @@ bool IsTaken(const Command& command, const Option& option) {
 // A positional that takes all words that are left is one text to a client.
 bool IsList(const Option& option) { return IsRepeatable(option) && !IsPositional(option); }
 
+bool IsFile(const Option& option) { return option.type == ArgType::kPath; }
+
+bool IsRequired(const Option& option) { return option.required || IsFile(option); }
+
+int MaxChars(const Option& option) { return IsFile(option) ? kMaxFileChars : kMaxArgumentChars; }
+
+std::string Help(const Option& option) {
+  return IsFile(option) ? "the text itself, not a path: " + std::string(option.help) : option.help;
+}
+
 std::vector<const Option*> TakenOptions(const Command& command) {
   std::vector<const Option*> taken;
   for (const Option& option : command.options) {
@@ -42,7 +52,7 @@ Value StringSchema(const Option& option) {
   const std::vector<std::string> choices = Split(option.choices, '|');
   if (choices.empty()) {
     schema.emplace_back("minLength", 1);
-    schema.emplace_back("maxLength", kMaxArgumentChars);
+    schema.emplace_back("maxLength", MaxChars(option));
   } else {
     schema.emplace_back("enum", Value(Value::List(choices.begin(), choices.end())));
   }
@@ -70,7 +80,7 @@ Value PropertySchema(const Option& option) {
         {"type", "array"}, {"items", std::move(schema)}, {"maxItems", kMaxArgumentItems}});
   }
   if (option.fallback[0] != '\0') schema.Set("default", DefaultOf(option));
-  schema.Set("description", option.help);
+  schema.Set("description", Help(option));
   return schema;
 }
 
@@ -88,7 +98,7 @@ std::string TakeText(const Option& option, const Value& value, Args* args) {
   if (!value.IsString()) return NotA(option, "must be a string");
   const std::string& text = value.AsString();
   if (text.find_first_not_of(" \t\r\n") == std::string::npos) {
-    return NotA(option, std::string("is empty; give ") + option.help);
+    return NotA(option, "is empty; give " + Help(option));
   }
   const std::vector<std::string> choices = Split(option.choices, '|');
   if (!choices.empty() && !std::ranges::count(choices, text)) {
@@ -97,9 +107,9 @@ std::string TakeText(const Option& option, const Value& value, Args* args) {
                 std::string("takes ") + option.choices + ", not '" + BoundedLine(text, 100) + "'") +
            (nearest.empty() ? "" : "; did you mean " + nearest + "?");
   }
-  if (Characters(text) > kMaxArgumentChars) {
+  if (Characters(text) > static_cast<size_t>(MaxChars(option))) {
     return NotA(option,
-                "is longer than " + std::to_string(kMaxArgumentChars) + " characters; shorten it");
+                "is longer than " + std::to_string(MaxChars(option)) + " characters; shorten it");
   }
   args->Add(BareName(option), text);
   return "";
@@ -163,7 +173,7 @@ Value InputSchema(const Command& command) {
   Value::List required;
   for (const Option* option : TakenOptions(command)) {
     properties.emplace_back(ArgumentName(*option), PropertySchema(*option));
-    if (option->required) required.emplace_back(ArgumentName(*option));
+    if (IsRequired(*option)) required.emplace_back(ArgumentName(*option));
   }
   Value::Map schema = {{"$schema", "https://json-schema.org/draft/2020-12/schema"},
                        {"type", "object"},
@@ -193,8 +203,8 @@ ToolArguments ReadToolArguments(const Command& command, const Value& arguments) 
     if (!read.wrong.empty()) return read;
   }
   for (const Option* option : options) {
-    if (!option->required || read.args.Has(BareName(*option))) continue;
-    read.wrong = NotA(*option, std::string("is missing; give ") + option->help);
+    if (!IsRequired(*option) || read.args.Has(BareName(*option))) continue;
+    read.wrong = NotA(*option, "is missing; give " + Help(*option));
     break;
   }
   return read;

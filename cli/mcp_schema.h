@@ -11,11 +11,13 @@ namespace kb {
 
 inline constexpr int kMaxArgumentChars = 4000;  // of a string
 inline constexpr int kMaxArgumentItems = 32;    // of a list
+inline constexpr int kMaxFileChars = 1000000;   // of a file, which a client sends as its text
 
 // "QUERY..." -> "query", "--kind..." -> "kind", "-k" -> "k".
 [[nodiscard]] std::string ArgumentName(const Option& option);
 
-// An object with a property for each option that the tool takes, and no others.
+// An object with a property for each option that the tool takes, and no others. Files are taken
+// as their text, never by path, and are always required.
 [[nodiscard]] Value InputSchema(const Command& command);
 
 struct ToolArguments {

@@ -11,23 +11,8 @@
 namespace kb {
 namespace {
 
-constexpr size_t kMaxField = 400;  // bytes of a document's title, description, path
-constexpr size_t kMaxScopeItems = 10;
-
-Value Bounded(const Value& value) {
-  if (value.IsString()) return Value(CutText(value.AsString(), kMaxField));
-  if (value.IsList()) {
-    Value::List list;
-    for (const Value& item : value.AsList()) {
-      if (list.size() < kMaxScopeItems) list.push_back(Bounded(item));
-    }
-    return Value(std::move(list));
-  }
-  if (!value.IsMap()) return value;
-  Value::Map map;
-  for (const auto& [key, item] : value.AsMap()) map.emplace_back(key, Bounded(item));
-  return Value(std::move(map));
-}
+constexpr size_t kMaxField = 400;
+constexpr size_t kMaxFieldItems = 10;
 
 std::string Attribute(std::string_view text) {
   std::string out;
@@ -49,6 +34,21 @@ std::string CutText(std::string_view text, size_t most) {
   return std::string(text.substr(0, end));
 }
 
+Value Shortened(const Value& value) {
+  if (value.IsString()) return Value(CutText(value.AsString(), kMaxField));
+  if (value.IsList()) {
+    Value::List list;
+    for (const Value& item : value.AsList()) {
+      if (list.size() < kMaxFieldItems) list.push_back(Shortened(item));
+    }
+    return Value(std::move(list));
+  }
+  if (!value.IsMap()) return value;
+  Value::Map map;
+  for (const auto& [key, item] : value.AsMap()) map.emplace_back(key, Shortened(item));
+  return Value(std::move(map));
+}
+
 Value Escaped(Value value) {
   if (value.IsString()) return Value(EscapeDelimiters(value.AsString()));
   if (value.IsList()) {
@@ -63,7 +63,7 @@ Value Escaped(Value value) {
 }
 
 Value MarkedDocument(const CatalogDocument& document) {
-  return Escaped(Bounded(Value(DocumentJson(document))));
+  return Escaped(Shortened(Value(DocumentJson(document))));
 }
 
 std::string MarkedText(const CatalogDocument& document, std::string_view text) {

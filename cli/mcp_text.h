@@ -24,6 +24,9 @@ inline constexpr const char kNotice[] =
 // The value with everything escaped in its strings that looks like one of our delimiters.
 [[nodiscard]] Value Escaped(Value value);
 
+// The same value with each string cut to 400 bytes and each list to ten items.
+[[nodiscard]] Value Shortened(const Value& value);
+
 // DocumentJson, escaped, with a bounded title, description and scope.
 [[nodiscard]] Value MarkedDocument(const CatalogDocument& document);
 

@@ -23,6 +23,7 @@ constexpr Tool kTools[] = {
     {"kb_context", AnswerContext, ContextOutputSchema},
     {"kb_search", AnswerSearch, SearchOutputSchema},
     {"kb_get", AnswerGet, GetOutputSchema},
+    {"kb_advise", AnswerAdvise, AdviseOutputSchema},
     {"kb_trace", AnswerTrace, TraceOutputSchema},
     {"kb_status", AnswerStatus, StatusOutputSchema},
 };

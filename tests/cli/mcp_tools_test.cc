@@ -1,6 +1,7 @@
 #include <set>
 
 #include "cli/mcp_schema.h"
+#include "kb/file.h"
 #include "tests/cli/json_schema.h"
 #include "tests/cli/mcp_fixture.h"
 
@@ -10,6 +11,11 @@ namespace {
 using McpToolsTest = McpTest;
 
 Value Object(Value::Map map) { return Value(std::move(map)); }
+
+// A real report of Nsight Compute.
+std::string Fixture(const std::string& name) {
+  return ReadFile(std::string(KB_SOURCE_DIR) + "/tests/data/ncu/" + name).value_or("");
+}
 
 Value ToolNamed(const Value& list, const std::string& name) {
   for (const Value& tool : list["tools"].AsList()) {
@@ -21,7 +27,8 @@ Value ToolNamed(const Value& list, const std::string& name) {
 TEST_F(McpToolsTest, ThereAreAtMostSixAndEachIsAnnotated) {
   const Value list = Modern("tools/list")["result"];
   EXPECT_LE(list["tools"].AsList().size(), 6U);
-  for (const char* name : {"kb_search", "kb_get", "kb_context", "kb_trace", "kb_status"}) {
+  for (const char* name :
+       {"kb_search", "kb_get", "kb_context", "kb_advise", "kb_trace", "kb_status"}) {
     const Value tool = ToolNamed(list, name);
     EXPECT_FALSE(tool["title"].AsString().empty()) << name;
     EXPECT_GT(tool["description"].AsString().size(), 40U) << name;
@@ -82,6 +89,8 @@ TEST_F(McpToolsTest, AnswersConformToTheirSchemasAndComeAsTextToo) {
       {"kb_context", Object({{"task", "gardening in winter"}, {"budget", 500}, {"items", 1}})},
       {"kb_context", Object({{"task", "avoid bank conflicts"}, {"budget", 1000000}})},
       {"kb_trace", Object({{"trace", "softmax-by-steps"}})},
+      {"kb_advise", Object({{"ncu", Fixture("raw_whole.csv")}})},
+      {"kb_advise", Object({{"ncu", Fixture("details.csv")}, {"longest", 20}})},
       {"kb_status", Object({})},
       {"kb_status", {}},
   };
@@ -128,6 +137,9 @@ TEST_F(McpToolsTest, BadArgumentsAreErrorsThatHelp) {
       {"kb_context", Object({{"task", "bank conflicts"}, {"budget", 3}}), "too small"},
       {"kb_trace", Object({{"trace", "shared-memory-banks"}}), "no trace"},
       {"kb_trace", Object({{"trace", "nothing"}}), "no document"},
+      {"kb_advise", Object({}), "\"ncu\" is missing; give the text itself"},
+      {"kb_advise", Object({{"ncu", "/etc/passwd"}}), "no line begins with"},
+      {"kb_advise", Object({{"ncu", std::string(1000001, ',')}}), "longer than 1000000"},
       {"kb_status", Object({{"stale", true}}), "unknown argument"},
   };
   for (const auto& one : kCases) {
@@ -260,6 +272,18 @@ TEST_F(McpToolsTest, AHugeTraceIsCutAndSaysSo) {
   EXPECT_GT(shown, 10);
   EXPECT_EQ(shown + trace["attempts_left_out"].AsInt(), 2000);
   EXPECT_LT(lines_.back().size(), 50000U);
+}
+
+TEST_F(McpToolsTest, AdviceNamesTheBoundAndNeverReadsAFile) {
+  IndexAll();
+  const Value advice =
+      Call("kb_advise", Object({{"ncu", Fixture("raw_whole.csv")}}))["structuredContent"];
+  ASSERT_FALSE(advice["kernels"].AsList().empty());
+  EXPECT_TRUE(advice["index"].AsBool());
+  EXPECT_FALSE(advice["kernels"].AsList()[0]["bound"].AsString().empty());
+  Write("secret.csv", Fixture("raw_whole.csv"));
+  const std::string path = std::filesystem::absolute("secret.csv").string();
+  EXPECT_TRUE(Call("kb_advise", Object({{"ncu", path}}))["isError"].AsBool());
 }
 
 TEST_F(McpToolsTest, TraceShowPrintsTheTree) {

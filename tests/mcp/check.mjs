@@ -1,5 +1,7 @@
-// Checks with names. KB: the program; KB_DIR: an index that scripts/test-mcp has made.
+// Checks with names. KB: the program; KB_DIR: an index that scripts/test-mcp has made;
+// KB_REPORT: an Nsight Compute report.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 
 export const server = { command: process.env.KB, args: ["mcp", "--kb-dir", process.env.KB_DIR] };
 export { assert };
@@ -22,11 +24,12 @@ export function finish(what) {
   process.exit(failed === 0 && passed > 0 ? 0 : 1);
 }
 
-// A tool, good arguments and bad ones with what the complaint says. kb_advise is in advise.mjs.
+// A tool, good arguments and bad ones with what the complaint says.
 export const calls = [
   { tool: "kb_search", good: { query: "shared memory bank conflicts", k: 2, kind: ["skill"] }, bad: { query: "x", k: 0 }, says: "from 1 to 1000" },
   { tool: "kb_get", good: { document: "shared-memory-banks" }, bad: { document: "shared-memory-bank" }, says: "did you mean shared-memory-banks" },
   { tool: "kb_context", good: { task: "write a bf16 softmax for H100", arch: "sm_90" }, bad: { task: "x", arch: "hopper" }, says: "sm_90" },
+  { tool: "kb_advise", good: { ncu: readFileSync(process.env.KB_REPORT, "utf8") }, bad: { ncu: "/etc/passwd" }, says: "no line begins with" },
   { tool: "kb_trace", good: { trace: "softmax-by-steps" }, bad: { trace: "shared-memory-banks" }, says: "no trace" },
   { tool: "kb_status", good: {}, bad: { nonsense: true }, says: "unknown argument" },
 ];
