@@ -78,8 +78,8 @@ ToolArguments ReadPromptArguments(const Prompt& prompt, const Value& given) {
   };
   if (!given.IsMap() && !given.IsNull()) return wrong("\"arguments\" must be an object");
   for (const auto& [name, value] : given.AsMap()) {
-    const auto known =
-        std::ranges::find_if(prompt.arguments, [&](const auto& one) { return one.name == name; });
+    const auto known = std::ranges::find_if(
+        prompt.arguments, [&name = name](const auto& one) { return one.name == name; });
     if (known == prompt.arguments.end()) {
       return wrong("unknown argument \"" + BoundedLine(name, 100) + "\"");
     }

@@ -192,7 +192,7 @@ ToolArguments ReadToolArguments(const Command& command, const Value& arguments) 
   const std::vector<const Option*> options = TakenOptions(command);
   for (const auto& [name, value] : arguments.AsMap()) {
     const auto option = std::ranges::find_if(
-        options, [&](const Option* one) { return ArgumentName(*one) == name; });
+        options, [&name = name](const Option* one) { return ArgumentName(*one) == name; });
     if (option == options.end()) {
       read.wrong = Unknown(BoundedLine(name, 100), options);
     } else if (read.args.Has(BareName(**option))) {
