@@ -10,7 +10,7 @@
 namespace kb {
 namespace {
 
-constexpr int kOversampling = 10;
+constexpr size_t kOversampling = 10;
 constexpr size_t kMinDf = 2;
 constexpr double kMaxDfShare = 0.3;
 constexpr float kTiny = 1e-6f;  // eigenvalues below this share of the largest are noise
@@ -97,9 +97,9 @@ std::vector<float> Multiply(RowsView<Weighted> sparse, const std::vector<float>&
   std::vector<float> out(sparse.size() * k, 0.0f);
   ParallelFor(sparse.size(), threads, [&](size_t begin, size_t end) {
     for (size_t i = begin; i < end; ++i) {
-      float* const to = &out[i * k];
+      float* const to = out.data() + i * k;
       for (const Weighted& w : sparse[i]) {
-        const float* const from = &dense[w.index * k];
+        const float* const from = dense.data() + w.index * k;
         for (size_t j = 0; j < k; ++j) to[j] += w.weight * from[j];
       }
     }
@@ -146,7 +146,7 @@ std::vector<float> RandomMatrix(size_t n) {
 // of -1/2: strong, common directions count less, which ranks better than the plain projection.
 std::vector<float> ScaledRightVectors(const SparseMatrix& m, const LsaOptions& options, int* dim) {
   const size_t rows = m.by_row.view().size(), columns = m.by_column.view().size();
-  const auto sketch = static_cast<size_t>(options.dim + kOversampling);
+  const auto sketch = static_cast<size_t>(options.dim) + kOversampling;
   size_t k = std::min({sketch, rows, columns});
   std::vector<float> y = Multiply(m.by_row.view(), RandomMatrix(columns * k), k, options.threads);
   y = Orthonormalise(y, rows, &k);
@@ -211,7 +211,7 @@ std::vector<float> EmbedRow(const LsaView& model, std::span<const Packed> row) {
   const auto dim = static_cast<size_t>(model.dim);
   std::vector<float> out(dim, 0.0f);
   for (const Weighted& w : WeighRow(row, model.columns, model.idf)) {
-    const float* const from = &model.matrix[w.index * dim];
+    const float* const from = model.matrix.data() + w.index * dim;
     for (size_t j = 0; j < dim; ++j) out[j] += w.weight * from[j];
   }
   float squares = 0;

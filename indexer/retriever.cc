@@ -80,7 +80,7 @@ bool Admits(const Filters& filters, const CatalogDocument& document) {
 // Which filter keeps a document out, and what the document says instead; "" if none does.
 std::string WhyExcluded(const Filters& filters, const CatalogDocument& document) {
   const Scope& scope = document.scope;
-  const auto only = [&](Filters one) { return !Admits(one, document); };
+  const auto only = [&](const Filters& one) { return !Admits(one, document); };
   const auto said = [](const std::string& value) { return value.empty() ? "nothing" : value; };
   if (only({.kinds = filters.kinds}))
     return std::string("--kind (it is a ") + KindName(document.kind) + ")";

@@ -278,6 +278,16 @@ TEST_F(CommandsTest, GetPrintsAPassageByItsCitation) {
   EXPECT_THAT(joined, HasSubstr("__shfl_down_sync"));
 }
 
+// "[warp-reduction@0123456789ab]" is how a context cites.
+TEST_F(CommandsTest, GetTakesACitationAndSaysIfItsTextHasChanged) {
+  Index();
+  const std::string sha256 = Run({"get", "warp-reduction", "--json"}).Json()["sha256"].AsString();
+  EXPECT_EQ(Run({"get", "warp-reduction@" + sha256.substr(0, 12)}).exit_code, 0);
+  const Result old = Run({"get", "warp-reduction@0123456789ab"});
+  EXPECT_EQ(old.exit_code, 1);
+  EXPECT_THAT(old.talk, HasSubstr("has changed since it was cited"));
+}
+
 TEST_F(CommandsTest, GetSuggestsTheNearest) {
   Index();
   const Result typo = Run({"get", "warp-redcution"});
