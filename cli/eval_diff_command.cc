@@ -3,36 +3,27 @@
 // Markdown, for a job summary. With --json one value: {base, commit, questions, documents:
 // {added, changed, removed: [path...]}, answers: [{id, query, before: [id...], now: [id...],
 // gained, lost, other_passage}], right: {before, now}, asked, silent: [id...]}; ranks as found.
-#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <map>
-#include <memory>
-#include <optional>
 #include <ostream>
-#include <set>
 #include <string>
 #include <vector>
 
+#include "cli/answer_diff.h"
 #include "cli/git_tree.h"
 #include "cli/progress.h"
 #include "cli/run_commands.h"
 #include "indexer/evaluate.h"
-#include "indexer/ingest.h"
-#include "indexer/retriever.h"
 #include "kb/error.h"
 #include "kb/file.h"
 #include "kb/json.h"
-#include "kb/sha256.h"
 
 namespace kb {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kTop = 3;  // as many as a context takes
 constexpr size_t kMaxRows = 100;
-const std::vector<std::string> kRoots = {"skills", "traces", "nnk"};
 constexpr char kQuestions[] = "tests/content/queries.jsonl";
 
 // A folder of one's own that goes when this goes.
@@ -65,7 +56,7 @@ class TemporaryFolder {
 // The working folder's Markdown, as the index would find it.
 void CopyMarkdown(const std::string& folder) {
   std::error_code error;
-  for (const std::string& root : kRoots) {
+  for (const std::string& root : ContentRoots()) {
     if (!fs::is_directory(root, error)) continue;
     Diagnostics ignored;  // kb lint and kb index say them
     for (const FoundFile& file : FindDocuments(root, &ignored)) {
@@ -78,130 +69,9 @@ void CopyMarkdown(const std::string& folder) {
   }
 }
 
-using Paths = std::map<std::string, std::string>;  // document path -> SHA-256
-
-// One state of the content: what is in it, and how it answers.
-struct Side {
-  Paths documents;
-  std::set<std::string> bundles;                   // ids that an answer may name
-  std::vector<std::vector<std::string>> answers;   // ids, best first, by question
-  std::vector<std::vector<std::string>> passages;  // path and digest of the text, likewise
-};
-
-void Answer(Retriever& retriever, const std::vector<Question>& questions, Side* side) {
-  for (size_t i = 0; i < questions.size(); ++i) {
-    Query query;
-    query.text = questions[i].query;
-    query.k = kTop;
-    for (const Hit& hit : retriever.Search(query).hits) {
-      side->answers[i].push_back(hit.bundle_id);
-      side->passages[i].push_back(hit.document.path + " " + Sha256(retriever.PassageText(hit)));
-    }
-  }
-}
-
-Side Look(const std::string& folder, const std::vector<Question>& questions) {
-  Side side;
-  side.answers.resize(questions.size());
-  side.passages.resize(questions.size());
-  IngestOptions options;
-  std::error_code error;
-  for (const std::string& root : kRoots) {
-    if (fs::is_directory(folder + "/" + root, error)) {
-      options.roots.push_back(folder + "/" + root);
-    }
-  }
-  if (options.roots.empty()) return side;
-  const std::string kb_dir = folder + "/.kb";
-  if (Ingest(kb_dir, options).documents == 0) return side;
-  Retriever retriever(kb_dir);
-  for (const CatalogDocument& document : retriever.catalog().Documents()) {
-    if (document.blocked) continue;
-    side.documents.emplace(document.path, document.sha256);
-    if (document.kind != Kind::kPage) side.bundles.insert(document.id);
-  }
-  Answer(retriever, questions, &side);
-  return side;
-}
-
-struct Change {
-  size_t question;
-  std::vector<std::string> gained, lost;
-  bool same_documents = false;  // other passages or another order of the same
-};
-
-std::vector<std::string> Missing(const std::vector<std::string>& from,
-                                 const std::vector<std::string>& in) {
-  std::vector<std::string> missing;
-  for (const std::string& id : from) {
-    if (std::find(in.begin(), in.end(), id) == in.end()) missing.push_back(id);
-  }
-  return missing;
-}
-
-std::vector<Change> Compare(const Side& before, const Side& now) {
-  std::vector<Change> changes;
-  for (size_t i = 0; i < now.answers.size(); ++i) {
-    if (before.passages[i] == now.passages[i]) continue;
-    Change change = {i, Missing(now.answers[i], before.answers[i]),
-                     Missing(before.answers[i], now.answers[i]), false};
-    change.same_documents = change.gained.empty() && change.lost.empty();
-    changes.push_back(std::move(change));
-  }
-  return changes;
-}
-
-struct DocumentChanges {
-  std::vector<std::string> added, changed, removed;
-};
-
-DocumentChanges CompareDocuments(const Paths& before, const Paths& now) {
-  DocumentChanges changes;
-  for (const auto& [path, sha256] : now) {
-    const auto old = before.find(path);
-    if (old == before.end()) {
-      changes.added.push_back(path);
-    } else if (old->second != sha256) {
-      changes.changed.push_back(path);
-    }
-  }
-  for (const auto& [path, sha256] : before) {
-    if (!now.contains(path)) changes.removed.push_back(path);
-  }
-  return changes;
-}
-
-struct Diff {
+struct Diff : AnswerDiff {
   std::string base, commit;
-  std::vector<Question> questions;
-  Side before, now;
-  std::vector<Change> changes;
-  DocumentChanges documents;
-  int asked = 0, right_before = 0, right_now = 0;  // questions with a known answer; first is right
-  std::vector<std::string> silent;                 // new ids that no question finds
 };
-
-bool FirstIsRight(const Question& question, const std::vector<std::string>& answer) {
-  if (answer.empty()) return false;
-  for (const auto& [id, grade] : question.expected) {
-    if (id == answer.front()) return true;
-  }
-  return false;
-}
-
-void Judge(Diff& diff) {
-  std::set<std::string> found;
-  for (size_t i = 0; i < diff.questions.size(); ++i) {
-    found.insert(diff.now.answers[i].begin(), diff.now.answers[i].end());
-    if (diff.questions[i].expected.empty()) continue;
-    ++diff.asked;
-    diff.right_before += FirstIsRight(diff.questions[i], diff.before.answers[i]) ? 1 : 0;
-    diff.right_now += FirstIsRight(diff.questions[i], diff.now.answers[i]) ? 1 : 0;
-  }
-  for (const std::string& id : diff.now.bundles) {
-    if (!diff.before.bundles.contains(id) && !found.contains(id)) diff.silent.push_back(id);
-  }
-}
 
 // Text of others inside a Markdown table or list.
 std::string Escaped(std::string_view text) {
@@ -258,7 +128,7 @@ void WriteAnswers(const Diff& diff, std::ostream& out) {
 void WriteMarkdown(const Diff& diff, std::ostream& out) {
   out << "## What an agent would now retrieve\n\nAgainst " << Escaped(diff.base) << " ("
       << diff.commit.substr(0, 12) << "): " << diff.changes.size() << " of "
-      << diff.questions.size() << " questions are answered otherwise, by the best " << kTop
+      << diff.questions.size() << " questions are answered otherwise, by the best " << kDiffTop
       << ".\n";
   if (diff.asked > 0) {
     out << "The first answer is right for " << diff.right_before << " of " << diff.asked
@@ -321,22 +191,17 @@ std::vector<Question> QuestionsOf(const Args& args, Streams& streams) {
 }  // namespace
 
 int RunEvalDiff(const Args& args, Streams& streams) {
+  const std::vector<Question> questions = QuestionsOf(args, streams);
+  const TemporaryFolder temporary;
+  const std::string before = temporary.Make("before"), now = temporary.Make("now");
+  Progress progress(streams);
   Diff diff;
   diff.base = args.Get("BASE");
-  diff.questions = QuestionsOf(args, streams);
-  Progress progress(streams);
-  const TemporaryFolder temporary;
-  const std::string base = temporary.Make("base"), now = temporary.Make("now");
-  diff.commit = CheckOutMarkdown(diff.base, kRoots, base).commit;
+  diff.commit = CheckOutMarkdown(diff.base, ContentRoots(), before).commit;
   CopyMarkdown(now);
-  progress.Show("index", 1, 3);
-  diff.before = Look(base, diff.questions);
-  progress.Show("index", 2, 3);
-  diff.now = Look(now, diff.questions);
+  progress.Show("compare", 1, 2);
+  static_cast<AnswerDiff&>(diff) = CompareAnswers(before, now, questions);
   progress.Clear();
-  diff.changes = Compare(diff.before, diff.now);
-  diff.documents = CompareDocuments(diff.before.documents, diff.now.documents);
-  Judge(diff);
   if (args.Has("--json")) {
     streams.out << WriteJson(DiffJson(diff), 2) << '\n';
   } else {

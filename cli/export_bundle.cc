@@ -94,7 +94,8 @@ class BundleWalk {
     for (; it != fs::directory_iterator() && !full_; it.increment(error)) {
       const std::string name = it->path().filename().string();
       if (IsSkipped(name)) continue;
-      const std::string path = below.empty() ? name : below + "/" + name;
+      std::string path = below.empty() ? "" : below + "/";
+      path += name;
       const fs::file_type type = it->symlink_status(error).type();
       if (type == fs::file_type::directory) {
         if (is_other_(path)) continue;

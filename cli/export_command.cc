@@ -54,19 +54,22 @@ Scan ScanFor(const Args& args, const std::string& kb_dir) {
   return ScanRoots(kb_dir, roots, remembered);
 }
 
+bool IsAtOrBelow(std::string_view path, std::string_view folder) {
+  return path == folder || (path.starts_with(folder) && path.substr(folder.size())[0] == '/');
+}
+
 // A root inside the target would be thrown away by the next export, and a target inside a root
 // would be indexed.
 void CheckApart(const std::string& kb_dir, const Scan& scan, const std::string& target) {
   const std::string to = CataloguedPath(kb_dir, target);
   for (const std::string& root : scan.roots) {
-    const bool inside = to == root || to.starts_with(root + "/");
-    if (!inside && !root.starts_with(to + "/")) continue;
+    if (!IsAtOrBelow(to, root) && !IsAtOrBelow(root, to)) continue;
     throw Error(target + " and the root " + root + " lie in each other; name a folder elsewhere");
   }
 }
 
 std::string PluginName(const Args& args) {
-  const std::string name = args.Get("--name", "cuda-kernel-knowledge");
+  std::string name = args.Get("--name", "cuda-kernel-knowledge");
   const std::string conformant = ConformantName(name);
   if (conformant == name) return name;
   throw Error("--name takes 1-64 of a-z, 0-9 and single hyphens" +
@@ -76,7 +79,7 @@ std::string PluginName(const Args& args) {
 // The name of a file that no other has: "continued.md", "continued-2.md", ...
 std::string FreeName(const std::vector<BundleFile>& files) {
   for (int i = 1;; ++i) {
-    const std::string name = i == 1 ? "continued.md" : "continued-" + std::to_string(i) + ".md";
+    std::string name = i == 1 ? "continued.md" : "continued-" + std::to_string(i) + ".md";
     const auto is_it = [&](const BundleFile& file) { return file.path == name; };
     if (std::none_of(files.begin(), files.end(), is_it)) return name;
   }
@@ -138,7 +141,9 @@ void ExportOne(const Candidate& candidate, Judged judged, const std::string& ski
 
 std::string DigestOf(const ExportTree& tree) {
   std::string lines;
-  for (const auto& [path, sha256] : tree.sha256_by_path()) lines += sha256 + "  " + path + "\n";
+  for (const auto& [path, sha256] : tree.sha256_by_path()) {
+    lines.append(sha256).append("  ").append(path).append("\n");
+  }
   return Sha256(lines);
 }
 

@@ -216,7 +216,9 @@ void ExportTree::Add(const std::string& path, std::string_view bytes, bool execu
 void ExportTree::Commit() {
   CheckAgain();
   std::string lines;
-  for (const auto& [path, sha256] : files_) lines += sha256 + "  " + path + "\n";
+  for (const auto& [path, sha256] : files_) {
+    lines.append(sha256).append("  ").append(path).append("\n");
+  }
   // Written beside and renamed, because the staging folder must never be without one.
   WriteFileAtomically(staging_ + "/" + kExportMarker, lines);
   if (::syncfs(lock_) != 0)

@@ -101,10 +101,10 @@ falsifier: "[fill in: what would show that it is wrong]"
 
 constexpr char kEvals[] = R"({
   "should_trigger": [
-    {"prompt": "[fill in: a question that this skill answers, in a stranger's words; four or more]"}
+    {"prompt": "[fill in: a question that this skill answers, in a stranger's words; eight or more]"}
   ],
   "should_not_trigger": [
-    {"prompt": "[fill in: a question that sounds alike]", "better": null}
+    {"prompt": "[fill in: a question that only sounds alike; five or more]", "better": null}
   ]
 }
 )";
@@ -137,7 +137,7 @@ std::string Today() {
 }
 
 std::string CheckedName(const Args& args, const char* command) {
-  const std::string name = args.Get("NAME");
+  std::string name = args.Get("NAME");
   const std::string conformant = ConformantName(name);
   if (conformant == name) return name;
   throw Error("a name is 1-64 of a-z, 0-9 and single hyphens, not '" + name + "'" +
