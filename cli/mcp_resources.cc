@@ -1,6 +1,7 @@
 #include "cli/mcp_resources.h"
 
 #include <cctype>
+#include <map>
 #include <utility>
 
 #include "cli/document_json.h"
@@ -21,14 +22,24 @@ int HexDigit(char c) {
   return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-Value ResourceJson(const CatalogDocument& document) {
+using Counts = std::map<std::string, int>;
+
+// How many documents have the same id: two roots may hold a skill of one name.
+Counts CountIds(const std::vector<CatalogDocument>& documents) {
+  Counts counts;
+  for (const CatalogDocument& document : documents) ++counts[document.id];
+  return counts;
+}
+
+Value ResourceJson(const CatalogDocument& document, const Counts& ids) {
+  const std::string& name = ids.at(document.id) > 1 ? document.path : document.id;
   const Value marked = MarkedDocument(document);
   Value::Map meta = {{"kb/kind", marked["kind"]},
                      {"kb/trust", marked["trust"]},
                      {"kb/sha256", marked["sha256"]},
                      {"kb/path", marked["path"]}};
-  return Value(Value::Map{{"uri", DocumentUri(document.id)},
-                          {"name", EscapeDelimiters(CutText(document.id, 400))},
+  return Value(Value::Map{{"uri", DocumentUri(name)},
+                          {"name", EscapeDelimiters(CutText(name, 400))},
                           {"title", marked["title"]},
                           {"description", marked["description"]},
                           {"mimeType", "text/markdown"},
@@ -116,9 +127,10 @@ RpcResult ListResources(McpCall& call) {
   size_t seen = 0, bytes = 0;
   const auto documents =
       retriever == nullptr ? std::vector<CatalogDocument>() : retriever->catalog().Documents();
+  const Counts ids = CountIds(documents);
   for (const CatalogDocument& document : documents) {
     if (document.blocked || seen++ < *from) continue;
-    Value json = ResourceJson(document);
+    Value json = ResourceJson(document, ids);
     bytes += WriteJson(json).size();
     if (!list.empty() && (list.size() == kMaxPageItems || bytes > kMaxPageBytes)) {
       const Cursor next = {"resources/list", call.index.openings(), seen - 1};

@@ -26,6 +26,7 @@ namespace fs = std::filesystem;
 constexpr size_t kMostFiles = 512;
 constexpr int64_t kMostBytes = 16 << 20;
 constexpr int kMostDepth = 16;
+constexpr size_t kSkillsPerStep = 16;
 
 struct Skill {
   CatalogDocument document;
@@ -120,8 +121,7 @@ std::optional<std::string> BytesOf(Catalog& catalog, const SkillFile& file) {
   return file.row != 0 ? catalog.Text(file.row) : ReadFile(file.path, nullptr, kMostBytes);
 }
 
-// What catalogues the skills of one request.
-struct Shelf {
+struct Shelf {  // of one request
   Catalog* catalog = nullptr;
   std::vector<CatalogDocument> documents;
   std::vector<Skill> skills;
@@ -211,7 +211,6 @@ Value ChildJson(const std::string& uri, bool is_folder) {
 std::optional<std::map<std::string, Value>> ChildrenOf(const McpCall& call, const Shelf& shelf,
                                                        const std::string& uri) {
   std::map<std::string, Value> children;
-  if (uri == "skill:/" || uri == "skill://") return std::nullopt;
   for (const Skill& skill : shelf.skills) {
     if (uri != skill.uri && !uri.starts_with(skill.uri + "/")) continue;
     for (const SkillFile& file : FilesOf(call, skill, shelf.documents)) {
@@ -242,7 +241,11 @@ RpcResult ListSkills(McpCall& call) {
       break;
     }
     list.push_back(std::move(entry));
-    if (!call.step(static_cast<int>(i) + 1, static_cast<int>(shelf.skills.size()), "skills")) break;
+    const bool is_time = i % kSkillsPerStep == kSkillsPerStep - 1;
+    if (is_time &&
+        !call.step(static_cast<int>(i), static_cast<int>(shelf.skills.size()), "skills")) {
+      break;
+    }
   }
   result.emplace_back("skills", Value(std::move(list)));
   return Cacheable(std::move(result), kIndexTtlMs);

@@ -100,6 +100,21 @@ TEST_F(McpResourcesTest, PagesHoldEachResourceOnceAndCursorsEndWithTheIndex) {
             -32602);
 }
 
+TEST_F(McpResourcesTest, DocumentsOfOneIdHaveUrisOfTheirOwn) {
+  WriteSkill("twin", "One of two", "First.\n");
+  Write("other/twin/SKILL.md", "---\nname: twin\ndescription: Other\n---\n# Twin\n\nSecond.\n");
+  ASSERT_EQ(Run({"index", "skills", "other"}).exit_code, 0);
+  std::string texts;
+  const Value list = Modern("resources/list");
+  for (const Value& one : list["result"]["resources"].AsList()) {
+    texts +=
+        FirstContent(Modern("resources/read", Object({{"uri", one["uri"]}})))["text"].AsString();
+  }
+  EXPECT_NE(texts.find("First."), std::string::npos);
+  EXPECT_NE(texts.find("Second."), std::string::npos);
+  EXPECT_EQ(Modern("skills/list")["result"]["skills"].AsList().size(), 1U);
+}
+
 TEST_F(McpResourcesTest, ALongDocumentIsCutAndSaysSo) {
   WriteSkill("long", "Long", std::string(100000, 'x') + "\n");
   IndexAll();
