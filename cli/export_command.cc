@@ -1,8 +1,9 @@
 // kb export. Reads the Markdown below its roots from disk, not the index, so that what leaves is
-// what is there now. With --json one value: {target, layout, skills: [{name, id, kind, folder,
-// license, state, files, note}], refused: [{id, path, reason}], left_out: [{path, reason}]};
-// `written` says whether the target was replaced (it is not if nothing may leave).
+// what is there now. With --json one value: {target, layout, written (false: nothing may leave, the
+// target is as it was), skills: [{name, id, kind, folder, license, state, files}...], refused,
+// left_out, doubtful (exported because named): [{id, path, reason}...] each}.
 #include <algorithm>
+#include <filesystem>
 #include <ostream>
 #include <string>
 
@@ -54,16 +55,20 @@ Scan ScanFor(const Args& args, const std::string& kb_dir) {
   return ScanRoots(kb_dir, roots, remembered);
 }
 
-bool IsAtOrBelow(std::string_view path, std::string_view folder) {
-  return path == folder || (path.starts_with(folder) && path.substr(folder.size())[0] == '/');
+bool IsAtOrBelow(const std::filesystem::path& path, const std::filesystem::path& folder) {
+  const std::string below = path.lexically_relative(folder).string();
+  return !below.empty() && below != ".." && !below.starts_with("../");
 }
 
 // A root inside the target would be thrown away by the next export, and a target inside a root
 // would be indexed.
 void CheckApart(const std::string& kb_dir, const Scan& scan, const std::string& target) {
-  const std::string to = CataloguedPath(kb_dir, target);
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::path to = fs::weakly_canonical(fs::absolute(target), error);
   for (const std::string& root : scan.roots) {
-    if (!IsAtOrBelow(to, root) && !IsAtOrBelow(root, to)) continue;
+    const fs::path from = fs::weakly_canonical(PathOnDisk(kb_dir, root), error);
+    if (!IsAtOrBelow(to, from) && !IsAtOrBelow(from, to)) continue;
     throw Error(target + " and the root " + root + " lie in each other; name a folder elsewhere");
   }
 }

@@ -104,7 +104,8 @@ SkillFront EntryFront(const Document& entry, const std::string& state) {
   out.name = ConformantName(entry.id);
   const std::string scope = ScopeLine(front["scope"]);
   std::string about = Stands(state) ? "" : "Not to be relied on (" + state + "). ";
-  about += entry.description.empty() ? entry.title : entry.description;
+  about += OneLine(entry.description.empty() ? entry.title : entry.description);
+  if (about.find_last_of(".!?") != about.size() - 1) about += '.';
   if (!scope.empty()) about += " Use when this applies: " + scope + ".";
   const std::string not_when = Text(front["not_when"]);
   if (!not_when.empty()) about += " Not when: " + not_when;
@@ -128,7 +129,8 @@ std::string EntryBody(const Document& entry, const std::string& state,
   const Value& front = entry.front_matter;
   std::string text = "# " + OneLine(entry.title, 200) + "\n\n";
   const std::string claim = Text(front["claim"]);
-  if (!claim.empty()) text += "**Claim** (" + state + "): " + claim + " [nnk:" + entry.id + "]\n\n";
+  if (!claim.empty())
+    text += "**Claim** (" + state + "): " + claim + " [nnk:" + OneLine(entry.id) + "]\n\n";
   const std::string scope = ScopeLine(front["scope"]);
   if (!scope.empty()) text += "**Applies to**: " + scope + "\n\n";
   const std::string not_when = Text(front["not_when"]);

@@ -36,6 +36,20 @@ std::string DoubtAbout(const Judged& judged, const Diagnostics& findings) {
   return stands ? "" : "it is " + judged.state;
 }
 
+// A skill with metadata of ours promises proofs in its pages too.
+void AddPageFindings(const Judged& judged, LintContext context, Diagnostics* findings) {
+  const Value::Map& metadata = judged.document.front_matter["metadata"].AsMap();
+  context.strict_claims = std::any_of(metadata.begin(), metadata.end(), [](const auto& pair) {
+    return pair.first.starts_with("kb-");
+  });
+  if (judged.document.kind != Kind::kSkill) return;
+  for (const BundleFile& file : judged.bundle.files) {
+    if (!file.path.ends_with(".md")) continue;
+    const Diagnostics found = Lint(ParseDocument(file.path, file.bytes), context);
+    findings->insert(findings->end(), found.begin(), found.end());
+  }
+}
+
 std::string FirstBlockedOf(const Diagnostics& findings, const Bundle& bundle, bool allow) {
   std::string blocked = FirstBlocked(findings, allow);
   for (const BundleFile& file : bundle.files) {
@@ -114,6 +128,7 @@ Judged ExportSelection::Judge(const Candidate& candidate) const {
     return bundles_.contains(folder.empty() ? below : folder + "/" + below);
   };
   judged.bundle = ReadBundle(candidate.folder, BaseName(candidate.path), candidate.kind, is_other);
+  AddPageFindings(judged, context, &findings);
   if (candidate.kind == Kind::kNnk) judged.state = ExportState(judged.document, findings);
   const std::string blocked = FirstBlockedOf(findings, judged.bundle, options_.allow_suppressed);
   if (!blocked.empty()) {

@@ -130,7 +130,7 @@ TEST_F(ExportCommand, AnEntryBecomesASkillWithItsEvidence) {
   const std::string text = Exported("softmax-h200-v1");
   EXPECT_THAT(test::CheckSkillFolder("out/.agents/skills/softmax-h200-v1"), IsEmpty());
   for (const char* part :
-       {"description: \"Row softmax is 1.5x faster Use when this applies: arch sm_90",
+       {"description: \"Row softmax is 1.5x faster. Use when this applies: arch sm_90",
         "Not when: rows are short", "kb-evidence: \"softmax.H200_v1\"",
         "**Claim** (proved): Row softmax is 1.5x faster [nnk:softmax.H200_v1]",
         "Keep rows in registers.", "__global__ void k() {}", "- GPU: H200\n", "- speedup: 1.5\n",
@@ -289,11 +289,31 @@ TEST_F(ExportCommand, SaysWhatIsMissing) {
 
 TEST_F(ExportCommand, RootAndTargetMayNotLieInEachOther) {
   Write("skills/a/SKILL.md", Skill("a"));
-  for (const char* to : {"skills", "skills/out", "."}) {
+  fs::create_directory_symlink("skills", "link");
+  for (const char* to : {"skills", "skills/out", ".", "link/out"}) {
     const Result result = Run({"export", "--to", to});
     EXPECT_EQ(result.exit_code, 2) << to;
   }
   EXPECT_EQ(Slurp("skills/a/SKILL.md"), Skill("a"));
+}
+
+// A forced export replaces the whole target, so roots in it must stop even a forced one.
+TEST_F(ExportCommand, ForceDoesNotReplaceAFolderThatHoldsTheRoots) {
+  Write("elsewhere/skills/b/SKILL.md", Skill("b"));
+  EXPECT_EQ(Run({"export", "--root", "elsewhere", "--to", "top"}).exit_code, 0);
+  Write("top/skills/a/SKILL.md", Skill("a"));
+  const Result result =
+      Run({"export", "--root", "top/skills", "--kb-dir", "top/.kb", "--to", "top", "--force"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_EQ(Slurp("top/skills/a/SKILL.md"), Skill("a"));
+}
+
+TEST_F(ExportCommand, NumbersInPagesNeedProofToo) {
+  Write("skills/a/SKILL.md",
+        "---\nname: a\ndescription: Use when x.\nlicense: MIT\nmetadata:\n"
+        "  kb-arch: \">=sm_80\"\n---\n# A\n");
+  Write("skills/a/references/r.md", "# R\n\nThis is 3.7x faster.\n");
+  EXPECT_THAT(Run({"export", "--to", "out"}).talk, HasSubstr("it has unproved numbers"));
 }
 
 }  // namespace
