@@ -184,7 +184,7 @@ constexpr Command kCommands[] = {
      "Takes the text of `ncu --csv --page raw` and returns for each kernel the bound, the metrics "
      "that show it, what to do, and which skills and entries apply.",
      "--json"},
-    {"doctor", "say what is installed, what works and how to get what is missing", "kb doctor",
+    {"doctor", "say what works, what is missing and how to get it", "kb doctor",
      "0 kb works; 1 something that it needs is broken; 2 could not", kDoctor, RunDoctor},
     {"serve", "answer over HTTP on this machine, with a page to browse", "kb serve --port 8080",
      "0 stopped by a signal; 2 could not", kServe, RunServe},
