@@ -207,7 +207,7 @@ void Print(const char* name, const Tally& tally) {
               static_cast<long long>(tally.wrong), tally.last_wrong.load());
 }
 
-int Run(const Target& target, const std::string& pid, int seconds, size_t connections) {
+int Load(const Target& target, const std::string& pid, int seconds, size_t connections) {
   const double before = ResidentMib(pid);
   Tally good, slow, misdeeds[kMisdeedCount];
   std::vector<Timings> timings(connections);
@@ -264,5 +264,5 @@ int main(int argc, char** argv) {
   const char* token = std::getenv("KB_SERVE_TOKEN");
   const kb::bench::Target target = {std::atoi(argv[1]), token == nullptr ? "" : token,
                                     kb::bench::SecondsNow() + seconds};
-  return kb::bench::Run(target, argv[2], seconds, static_cast<size_t>(std::atoi(argv[4])));
+  return kb::bench::Load(target, argv[2], seconds, static_cast<size_t>(std::atoi(argv[4])));
 }

@@ -24,7 +24,7 @@ constexpr size_t kLeastToken = 16;  // bytes, where others can reach us
 
 std::string TokenFor(const std::string& host) {
   const char* text = std::getenv("KB_SERVE_TOKEN");
-  const std::string token = text == nullptr ? "" : text;
+  std::string token = text == nullptr ? "" : text;
   if (token.find_first_of(" \t\r\n") != std::string::npos) {
     throw Error("KB_SERVE_TOKEN holds white space, which no client can send; choose another");
   }

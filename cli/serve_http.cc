@@ -259,7 +259,9 @@ std::string WriteHttp(const HttpResponse& response, bool keep_alive, bool with_b
                      (reason == std::end(kReasons) ? "Other" : reason->text) + "\r\n";
   text += "Content-Type: " + response.content_type + "\r\n";
   text += "Content-Length: " + std::to_string(response.body.size()) + "\r\n";
-  for (const auto& [name, value] : response.headers) text += name + ": " + value + "\r\n";
+  for (const auto& [name, value] : response.headers) {
+    text.append(name).append(": ").append(value).append("\r\n");
+  }
   text += keep_alive ? "Connection: keep-alive\r\n\r\n" : "Connection: close\r\n\r\n";
   return with_body ? text + response.body : text;
 }
