@@ -77,7 +77,7 @@ constexpr Option kLint[] = {
 };
 
 constexpr Option kServe[] = {
-    {"--host", ArgType::kString, "HOST", "where to listen; KB_SERVE_TOKEN guards all but loopback",
+    {"--host", ArgType::kString, "HOST", "where to listen; not loopback: needs KB_SERVE_TOKEN",
      false, "", "127.0.0.1"},
     {"--port", ArgType::kInt, "N", "0: any free one, printed", false, "", "8080", 0, 65535},
     {"--threads", ArgType::kInt, "N", "requests answered at once", false, "", "", 1, 256},
@@ -173,8 +173,8 @@ constexpr Command kCommands[] = {
      "order of the tree, and the lessons.",
      "--json"},
     {"mcp",
-     "serve agents: the Model Context Protocol on stdin and stdout",
-     "claude mcp add kb -- kb mcp",
+     "serve agents by the Model Context Protocol, on stdio",
+     "kb mcp --kb-dir .kb",
      "0 the client closed stdin; 2 could not",
      {},
      RunMcp},

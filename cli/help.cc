@@ -51,14 +51,13 @@ std::string Lines(std::span<const Option> options) {
 }  // namespace
 
 std::string HelpText() {
-  std::string text = "kb - knowledge for CUDA kernels: indexed, searched, checked\n\n";
+  std::string text = "kb - knowledge for CUDA kernels: indexed, searched, checked\n";
   for (const Command& command : Commands()) {
     text += "  kb " + Padded(command.name, 15) + "  " + command.summary + "\n";
   }
   text += "\n" + Lines(GlobalOptions());
-  text += "\nkb help COMMAND explains a command; kb --version says the version.\n";
+  text += "kb help COMMAND explains a command; kb --version says the version.\n";
   text += "exit codes: 0 found or clean, 1 nothing found or findings, 2 could not do it\n";
-  text += "example: kb index && kb search \"shared memory bank conflicts\" -k 3\n";
   return text;
 }
 

@@ -153,7 +153,7 @@ RpcResult ListResourceTemplates(McpCall& call) {
                             {"description", "A skill, trace, entry or page by its id"},
                             {"mimeType", "text/markdown"}});
   Value file(Value::Map{{"uriTemplate", "skill://{name}/{+path}"},
-                        {"name", "skill-file"},
+                        {"name", "skill_file"},
                         {"title", "A file of a skill"},
                         {"description", "SKILL.md or a file beside it, byte for byte"}});
   return Cacheable(

@@ -85,7 +85,7 @@ TEST(Snippet, ShowsTheWindowWithTheMostTermsOfTheQuestion) {
 }
 
 TEST(Snippet, MatchesPlurals) {
-  EXPECT_THAT(Snippet("It has bank conflicts.", "conflict", 60),
+  EXPECT_THAT(Snippet("It has conflicts here.", "conflict", 60),
               HasSubstr(std::string(kBold) + "conflicts" + kPlain));
 }
 
