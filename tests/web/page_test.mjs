@@ -63,8 +63,12 @@ async function fits(page, what) {
   check(/\d+ answers?/.test(await said(page)), "the number of answers is said");
   await shot(page, "search-1280");
 
+  await page.fill("#q", "row sums by warp shuffles in place of shared memory");
+  await page.waitForSelector("#hits a[data-id=row-sum-search]");
+  check(await page.locator("#hits a[data-id=row-sum-shuffles]").count() === 1, "all kinds are found at first");
   await page.selectOption("select[name=kind]", "trace");
-  await page.waitForFunction(() => ![...document.querySelectorAll("#hits a")].some((a) => a.dataset.id === "shared-memory-banks"));
+  await page.waitForSelector("#hits a[data-id=row-sum-shuffles]", { state: "detached" });
+  check(await page.getAttribute("#hits a", "data-id") === "row-sum-search", "a filter leaves its kind alone");
   check((await page.evaluate(() => location.hash)).includes("kind=trace"), "a filter is in the address");
   await page.selectOption("select[name=kind]", "");
   await page.fill("input[name=arch]", "what");
