@@ -153,7 +153,7 @@ void Memory(Server& server, const std::vector<std::string>& questions) {
   }
 }
 
-int Run(const std::string& kb, const std::string& kb_dir, const std::string& questions_path) {
+int PrintLoad(const std::string& kb, const std::string& kb_dir, const std::string& questions_path) {
   const std::vector<std::string> questions = ReadQuestions(questions_path);
   std::printf("%s\n%s\n%zu questions in turn, one client, one request at a time\n\n",
               MachineLine().c_str(), LoadLine().c_str(), questions.size());
@@ -180,7 +180,7 @@ int main(int argc, char** argv) {
   }
   signal(SIGPIPE, SIG_IGN);
   try {
-    return kb::bench::Run(argv[1], argv[2], argv[3]);
+    return kb::bench::PrintLoad(argv[1], argv[2], argv[3]);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "mcp_load: %s\n", error.what());
     return 1;

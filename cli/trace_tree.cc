@@ -2,7 +2,6 @@
 
 #include <map>
 #include <optional>
-#include <ranges>
 #include <string_view>
 #include <utility>
 
@@ -25,8 +24,9 @@ void Walk(size_t root, const Children& children, std::vector<bool>* seen,
     nodes->push_back(node);
     const auto below = children.find(node.attempt);
     if (below == children.end()) continue;
-    for (const size_t child : below->second | std::views::reverse) {
-      open.push_back({child, node.depth + 1});
+    const std::vector<size_t>& list = below->second;
+    for (auto child = list.rbegin(); child != list.rend(); ++child) {
+      open.push_back({*child, node.depth + 1});
     }
   }
 }

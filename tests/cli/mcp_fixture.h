@@ -1,6 +1,7 @@
 // An MCP server in process, over a small index of skills and a trace.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -72,7 +73,11 @@ class McpTest : public CliTest {
   McpServer& Server() {
     if (server_ == nullptr) {
       server_ = std::make_unique<McpServer>(
-          ".kb", [this](std::string line) { lines_.push_back(std::move(line)); },
+          ".kb",
+          [this](std::string line) {
+            lines_.push_back(std::move(line));
+            if (on_line_) on_line_();
+          },
           [this](const Value& id) { return id == cancelled_; });
     }
     return *server_;
@@ -135,6 +140,7 @@ class McpTest : public CliTest {
   }
 
   std::vector<std::string> lines_;
+  std::function<void()> on_line_;   // called for each line that the server emits
   Value cancelled_ = Value(false);  // equal to no id
   int64_t id_ = 0;
 

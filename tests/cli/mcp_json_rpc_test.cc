@@ -75,9 +75,9 @@ TEST(ParseRpc, RefusesWhatIsTooLargeBeforeParsingIt) {
 TEST(ParseRpc, CountsNoBracketsWithinStrings) {
   const std::string text(kMaxMessageValues + 1000, ',');
   const std::string deep(1000, '[');
-  const RpcMessage message = ParseRpc(R"({"jsonrpc":"2.0","id":1,"method":"m","params":{"a":")" +
-                                      text + deep + R"(\"","b":2}})");
-  EXPECT_EQ(message.kind, Kind::kRequest);
+  const RpcMessage message = ParseRpc(R"({"jsonrpc":"2.0","id":1,"method":"m","params":{"a":"\")" +
+                                      text + deep + R"(\\","b":2}})");
+  EXPECT_EQ(message.kind, Kind::kRequest) << message.error.message;
   EXPECT_EQ(message.params["b"].AsInt(), 2);
 }
 

@@ -187,6 +187,26 @@ TEST_F(McpServerTest, ACancelledRequestIsNotAnswered) {
   EXPECT_FALSE(Send(R"({"jsonrpc":"2.0","id":"here")" + call).empty());
 }
 
+TEST_F(McpServerTest, ARequestThatIsCancelledOnItsWayStops) {
+  IndexAll();
+  on_line_ = [this] { cancelled_ = Value(1); };
+  const std::string call =
+      R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"kb_search","arguments":)"
+      R"({"query":"bank conflicts"},"_meta":{"progressToken":1,)"
+      R"("io.modelcontextprotocol/protocolVersion":"2026-07-28",)"
+      R"("io.modelcontextprotocol/clientCapabilities":{}}}})";
+  EXPECT_EQ(Send(call).size(), 1U);  // the first progress and no more
+}
+
+TEST_F(McpServerTest, HalfAModernRequestIsRefusedAfterInitializeToo) {
+  EXPECT_TRUE(Legacy("tools/list").Has("result"));
+  for (const char* key : {"protocolVersion", "clientCapabilities"}) {
+    const Value meta(
+        Value::Map{{std::string("io.modelcontextprotocol/") + key, Value(Value::Map())}});
+    EXPECT_EQ(Ask("tools/list", Value(Value::Map()), meta)["error"]["code"].AsInt(), -32602) << key;
+  }
+}
+
 TEST_F(McpServerTest, AnswersAreTheSameBytesEachTime) {
   IndexAll();
   const std::string line =
