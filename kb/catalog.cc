@@ -53,17 +53,17 @@ struct Catalog::Rep {
   }
 
   void SetMeta(std::string_view key, std::string_view value) {
-    Query query(Db(), "INSERT OR REPLACE INTO meta VALUES(?,?)");
+    SqlQuery query(Db(), "INSERT OR REPLACE INTO meta VALUES(?,?)");
     query.BindText(key).BindText(value).Run();
   }
 
   std::string Meta(std::string_view key) {
-    Query query(Db(), "SELECT value FROM meta WHERE key=?");
+    SqlQuery query(Db(), "SELECT value FROM meta WHERE key=?");
     return query.BindText(key).Next() ? query.Text(0) : "";
   }
 
   int64_t Generation() {
-    Query query(Db(), "SELECT CAST(value AS INTEGER) FROM meta WHERE key=?");
+    SqlQuery query(Db(), "SELECT CAST(value AS INTEGER) FROM meta WHERE key=?");
     return query.BindText(kGenerationKey).Next() ? query.Int(0) : 0;
   }
 
@@ -73,7 +73,7 @@ struct Catalog::Rep {
       Db().Run(
           "DELETE FROM meta; DELETE FROM document; DELETE FROM text; DELETE FROM chunk;"
           "DELETE FROM diagnostic");
-      Query check(Db(), "PRAGMA quick_check(1)");  // fast: the tables are empty
+      SqlQuery check(Db(), "PRAGMA quick_check(1)");  // fast: the tables are empty
       return check.Next() && check.Text(0) == "ok";
     } catch (const Error&) {
       if (!Db().FailedByDamage()) throw;
@@ -121,51 +121,51 @@ std::string Catalog::Meta(std::string_view key) { return rep_->Meta(key); }
 
 std::vector<CatalogDocument> Catalog::Documents() {
   std::vector<CatalogDocument> documents;
-  Query query(rep_->Db(), "SELECT * FROM document ORDER BY path");
+  SqlQuery query(rep_->Db(), "SELECT * FROM document ORDER BY path");
   while (query.Next()) documents.push_back(ReadDocument(query));
   return documents;
 }
 
 std::optional<CatalogDocument> Catalog::DocumentByRow(int64_t row) {
-  Query query(rep_->Db(), "SELECT * FROM document WHERE row=?");
+  SqlQuery query(rep_->Db(), "SELECT * FROM document WHERE row=?");
   if (!query.Bind(row).Next()) return std::nullopt;
   return ReadDocument(query);
 }
 
 std::optional<CatalogDocument> Catalog::FindDocument(std::string_view id_or_path) {
-  Query query(rep_->Db(),
-              "SELECT * FROM document WHERE id=?1 OR path=?1"
-              " ORDER BY id=?1 DESC, kind, path LIMIT 1");
+  SqlQuery query(rep_->Db(),
+                 "SELECT * FROM document WHERE id=?1 OR path=?1"
+                 " ORDER BY id=?1 DESC, kind, path LIMIT 1");
   if (!query.BindText(id_or_path).Next()) return std::nullopt;
   return ReadDocument(query);
 }
 
 std::string Catalog::Text(int64_t row) {
-  Query query(rep_->Db(), "SELECT bytes FROM text WHERE row=?");
+  SqlQuery query(rep_->Db(), "SELECT bytes FROM text WHERE row=?");
   return query.Bind(row).Next() ? query.Text(0) : "";
 }
 
 std::vector<Chunk> Catalog::Chunks(int64_t row) {
   std::vector<Chunk> chunks;
-  Query query(rep_->Db(),
-              "SELECT chunk.*, length(bytes) FROM chunk LEFT JOIN text USING(row)"
-              " WHERE chunk.row=? ORDER BY ordinal");
+  SqlQuery query(rep_->Db(),
+                 "SELECT chunk.*, length(bytes) FROM chunk LEFT JOIN text USING(row)"
+                 " WHERE chunk.row=? ORDER BY ordinal");
   query.Bind(row);
   while (query.Next()) chunks.push_back(ReadChunk(query, rep_->path));
   return chunks;
 }
 
 std::optional<Chunk> Catalog::ChunkByOrdinal(int64_t row, int ordinal) {
-  Query query(rep_->Db(),
-              "SELECT chunk.*, length(bytes) FROM chunk LEFT JOIN text USING(row)"
-              " WHERE chunk.row=? AND ordinal=?");
+  SqlQuery query(rep_->Db(),
+                 "SELECT chunk.*, length(bytes) FROM chunk LEFT JOIN text USING(row)"
+                 " WHERE chunk.row=? AND ordinal=?");
   if (!query.Bind(row).Bind(ordinal).Next()) return std::nullopt;
   return ReadChunk(query, rep_->path);
 }
 
 Diagnostics Catalog::AllDiagnostics() {
   Diagnostics diagnostics;
-  Query query(rep_->Db(), "SELECT * FROM diagnostic ORDER BY path, line, rowid");
+  SqlQuery query(rep_->Db(), "SELECT * FROM diagnostic ORDER BY path, line, rowid");
   while (query.Next()) diagnostics.push_back(ReadDiagnostic(query));
   return diagnostics;
 }
@@ -193,11 +193,11 @@ int64_t Catalog::Put(const CatalogDocument& document, std::string_view text,
   int64_t row = 0;
   rep_->Write("Put", [&] {
     {
-      Query old(rep_->Db(), "SELECT row FROM document WHERE path=?");
+      SqlQuery old(rep_->Db(), "SELECT row FROM document WHERE path=?");
       if (old.BindText(document.path).Next()) DeleteDocument(rep_->Db(), old.Int(0));
     }
     row = InsertDocument(rep_->Db(), document);
-    Query(rep_->Db(), "INSERT INTO text VALUES(?,?)").Bind(row).BindBlob(text).Run();
+    SqlQuery(rep_->Db(), "INSERT INTO text VALUES(?,?)").Bind(row).BindBlob(text).Run();
     InsertChunks(rep_->Db(), row, chunks);
     InsertDiagnostics(rep_->Db(), row, diagnostics);
   });
@@ -206,7 +206,7 @@ int64_t Catalog::Put(const CatalogDocument& document, std::string_view text,
 
 void Catalog::Touch(int64_t row, const FileStamp& stamp) {
   rep_->Write("Touch", [&] {
-    Query query(rep_->Db(), "UPDATE document SET size_bytes=?, mtime_ns=?, inode=? WHERE row=?");
+    SqlQuery query(rep_->Db(), "UPDATE document SET size_bytes=?, mtime_ns=?, inode=? WHERE row=?");
     query.Bind(stamp.size_bytes).Bind(stamp.mtime_ns).Bind(stamp.inode).Bind(row).Run();
   });
 }
@@ -217,7 +217,7 @@ void Catalog::Remove(int64_t row) {
 
 void Catalog::PutScanDiagnostics(const Diagnostics& diagnostics) {
   rep_->Write("PutScanDiagnostics", [&] {
-    Query(rep_->Db(), "DELETE FROM diagnostic WHERE row=0").Run();
+    SqlQuery(rep_->Db(), "DELETE FROM diagnostic WHERE row=0").Run();
     InsertDiagnostics(rep_->Db(), 0, diagnostics);
   });
 }

@@ -36,7 +36,7 @@ std::vector<std::string> UnpackList(std::string_view packed) {
 }  // namespace
 
 // Columns as the tables have them.
-CatalogDocument ReadDocument(Query& query) {
+CatalogDocument ReadDocument(SqlQuery& query) {
   CatalogDocument document;
   document.row = query.Int(0);
   document.path = query.Text(1);
@@ -59,7 +59,7 @@ CatalogDocument ReadDocument(Query& query) {
 }
 
 // Columns 2.. of the table chunk, then the size of the document's text.
-Chunk ReadChunk(Query& query, const std::string& file) {
+Chunk ReadChunk(SqlQuery& query, const std::string& file) {
   Chunk chunk;
   chunk.id = query.Text(2);
   chunk.heading = query.Text(3);
@@ -74,21 +74,22 @@ Chunk ReadChunk(Query& query, const std::string& file) {
   return chunk;
 }
 
-Diagnostic ReadDiagnostic(Query& query) {
+Diagnostic ReadDiagnostic(SqlQuery& query) {
   int64_t severity = std::clamp<int64_t>(query.Int(1), 0, static_cast<int64_t>(Severity::kBlock));
   return {static_cast<Severity>(severity), query.Text(2), query.Text(3),
           static_cast<int>(query.Int(4)),  query.Text(5), query.Text(6)};
 }
 
 void DeleteDocument(Database& database, int64_t row) {
-  Query(database, "DELETE FROM document WHERE row=?").Bind(row).Run();
-  Query(database, "DELETE FROM text WHERE row=?").Bind(row).Run();
-  Query(database, "DELETE FROM chunk WHERE row=?").Bind(row).Run();
-  Query(database, "DELETE FROM diagnostic WHERE row=?").Bind(row).Run();
+  SqlQuery(database, "DELETE FROM document WHERE row=?").Bind(row).Run();
+  SqlQuery(database, "DELETE FROM text WHERE row=?").Bind(row).Run();
+  SqlQuery(database, "DELETE FROM chunk WHERE row=?").Bind(row).Run();
+  SqlQuery(database, "DELETE FROM diagnostic WHERE row=?").Bind(row).Run();
 }
 
 int64_t InsertDocument(Database& database, const CatalogDocument& document) {
-  Query query(database, "INSERT INTO document VALUES(NULL,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+  SqlQuery query(database,
+                 "INSERT INTO document VALUES(NULL,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
   std::string dtypes = PackList(document.scope.dtypes);
   std::string topics = PackList(document.scope.topics);
   query.BindText(document.path).BindText(document.root).BindText(document.bundle);
@@ -105,7 +106,7 @@ int64_t InsertDocument(Database& database, const CatalogDocument& document) {
 void InsertChunks(Database& database, int64_t row, const std::vector<Chunk>& chunks) {
   int64_t ordinal = 0;
   for (const Chunk& chunk : chunks) {
-    Query query(database, "INSERT INTO chunk VALUES(?,?,?,?,?,?,?,?)");
+    SqlQuery query(database, "INSERT INTO chunk VALUES(?,?,?,?,?,?,?,?)");
     query.Bind(row).Bind(ordinal++).BindText(chunk.id).BindText(chunk.heading);
     query.Bind(chunk.first_line).Bind(chunk.last_line).Bind(chunk.begin).Bind(chunk.end).Run();
   }
@@ -113,7 +114,7 @@ void InsertChunks(Database& database, int64_t row, const std::vector<Chunk>& chu
 
 void InsertDiagnostics(Database& database, int64_t row, const Diagnostics& diagnostics) {
   for (const Diagnostic& diagnostic : diagnostics) {
-    Query query(database, "INSERT INTO diagnostic VALUES(?,?,?,?,?,?,?)");
+    SqlQuery query(database, "INSERT INTO diagnostic VALUES(?,?,?,?,?,?,?)");
     query.Bind(row).Bind(static_cast<int64_t>(diagnostic.severity)).BindText(diagnostic.rule);
     query.BindText(diagnostic.path).Bind(diagnostic.line).BindText(diagnostic.message);
     query.BindText(diagnostic.mend).Run();

@@ -12,10 +12,10 @@
 
 namespace kb {
 
-[[nodiscard]] CatalogDocument ReadDocument(Query& query);
+[[nodiscard]] CatalogDocument ReadDocument(SqlQuery& query);
 // Behind the chunk's columns: the size of its document's text. `file` is named in errors.
-[[nodiscard]] Chunk ReadChunk(Query& query, const std::string& file);
-[[nodiscard]] Diagnostic ReadDiagnostic(Query& query);
+[[nodiscard]] Chunk ReadChunk(SqlQuery& query, const std::string& file);
+[[nodiscard]] Diagnostic ReadDiagnostic(SqlQuery& query);
 
 // Returns the new row.
 int64_t InsertDocument(Database& database, const CatalogDocument& document);

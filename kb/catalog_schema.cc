@@ -36,7 +36,7 @@ std::string Schema() {
 }
 
 int64_t OneNumber(Database& database, const char* sql) {
-  Query query(database, sql);
+  SqlQuery query(database, sql);
   return query.Next() ? query.Int(0) : 0;
 }
 
@@ -74,7 +74,7 @@ std::unique_ptr<Database> OpenOurs(const std::string& path) {
     Version version = VersionOf(*database);
     if (version == Version::kOther) return nullptr;
     if (version == Version::kNone) database->Run(Schema().c_str());
-    Query(*database, "SELECT 1 FROM meta, document, text, chunk, diagnostic LIMIT 0").Run();
+    SqlQuery(*database, "SELECT 1 FROM meta, document, text, chunk, diagnostic LIMIT 0").Run();
   } catch (const Error&) {
     if (!database->FailedByDamage()) throw;
     return nullptr;

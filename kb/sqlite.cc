@@ -113,7 +113,7 @@ bool Database::FailedToOpen() const {
          rep_->failure == SQLITE_IOERR || rep_->failure == SQLITE_FULL;
 }
 
-Query::Query(Database& database, const char* sql) : database_(database) {
+SqlQuery::SqlQuery(Database& database, const char* sql) : database_(database) {
   sqlite3_stmt*& kept = database.rep_->statements[sql];
   if (kept == nullptr) {
     Check(sqlite3_prepare_v3(database.rep_->connection, sql, -1, SQLITE_PREPARE_PERSISTENT, &kept,
@@ -122,49 +122,49 @@ Query::Query(Database& database, const char* sql) : database_(database) {
   statement_ = kept;
 }
 
-Query::~Query() {
+SqlQuery::~SqlQuery() {
   auto* statement = static_cast<sqlite3_stmt*>(statement_);
   sqlite3_reset(statement);
   sqlite3_clear_bindings(statement);
 }
 
-void Query::Check(int code) { database_.rep_->Check(code); }
+void SqlQuery::Check(int code) { database_.rep_->Check(code); }
 
-Query& Query::Bind(int64_t value) {
+SqlQuery& SqlQuery::Bind(int64_t value) {
   Check(sqlite3_bind_int64(static_cast<sqlite3_stmt*>(statement_), ++bound_, value));
   return *this;
 }
 
 // A null pointer would bind NULL: the empty string needs an address.
-Query& Query::BindText(std::string_view value) {
+SqlQuery& SqlQuery::BindText(std::string_view value) {
   Check(sqlite3_bind_text64(static_cast<sqlite3_stmt*>(statement_), ++bound_,
                             value.empty() ? "" : value.data(), value.size(), SQLITE_STATIC,
                             SQLITE_UTF8));
   return *this;
 }
 
-Query& Query::BindBlob(std::string_view value) {
+SqlQuery& SqlQuery::BindBlob(std::string_view value) {
   Check(sqlite3_bind_blob64(static_cast<sqlite3_stmt*>(statement_), ++bound_,
                             value.empty() ? "" : value.data(), value.size(), SQLITE_STATIC));
   return *this;
 }
 
-bool Query::Next() {
+bool SqlQuery::Next() {
   int code = sqlite3_step(static_cast<sqlite3_stmt*>(statement_));
   Check(code);
   return code == SQLITE_ROW;
 }
 
-void Query::Run() {
+void SqlQuery::Run() {
   while (Next()) {
   }
 }
 
-int64_t Query::Int(int column) {
+int64_t SqlQuery::Int(int column) {
   return sqlite3_column_int64(static_cast<sqlite3_stmt*>(statement_), column);
 }
 
-std::string Query::Text(int column) {
+std::string SqlQuery::Text(int column) {
   auto* statement = static_cast<sqlite3_stmt*>(statement_);
   const void* bytes = sqlite3_column_blob(statement, column);
   int size = sqlite3_column_bytes(statement, column);

@@ -31,24 +31,24 @@ class Database {
   [[nodiscard]] bool FailedToOpen() const;    // or to write beside the file (rights, room)
 
  private:
-  friend class Query;
+  friend class SqlQuery;
   struct Rep;
   std::unique_ptr<Rep> rep_;
 };
 
 // One run of a statement. The statement is compiled at its first use and kept by the
-// connection, so `sql` is a literal, and at most one Query of it is alive at a time.
-class Query {
+// connection, so `sql` is a literal, and at most one SqlQuery of it is alive at a time.
+class SqlQuery {
  public:
-  Query(Database& database, const char* sql);  // throws Error, as Next does
-  ~Query();                                    // ends the run: lets go of locks and of bound values
-  Query(const Query&) = delete;
-  Query& operator=(const Query&) = delete;
+  SqlQuery(Database& database, const char* sql);  // throws Error, as Next does
+  ~SqlQuery();  // ends the run: lets go of locks and of bound values
+  SqlQuery(const SqlQuery&) = delete;
+  SqlQuery& operator=(const SqlQuery&) = delete;
 
   // The next `?` of the statement. `value` is not copied: it outlives the query.
-  Query& Bind(int64_t value);
-  Query& BindText(std::string_view value);
-  Query& BindBlob(std::string_view value);
+  SqlQuery& Bind(int64_t value);
+  SqlQuery& BindText(std::string_view value);
+  SqlQuery& BindBlob(std::string_view value);
 
   bool Next();  // false: no further row
   void Run();   // to its end
