@@ -13,20 +13,19 @@ namespace {
 constexpr std::chrono::seconds kIdle(5);
 constexpr size_t kMaxCancelBytes = 4096;
 
-// Whether `line` cancels the request `id`. Looks before it parses: this is asked of each line
-// that waits.
+constexpr const char kCancelled[] = "notifications/cancelled";
+
 bool Cancels(std::string_view line, const Value& id) {
   if (line.size() > kMaxCancelBytes) return false;
-  if (line.find("notifications/cancelled") == std::string_view::npos) return false;
   const RpcMessage message = ParseRpc(line);
-  return message.kind == RpcMessage::Kind::kNotification &&
-         message.method == "notifications/cancelled" && message.params["requestId"] == id;
+  return message.kind == RpcMessage::Kind::kNotification && message.method == kCancelled &&
+         message.params["requestId"] == id;
 }
 
 }  // namespace
 
 int RunMcp(const Args& args, Streams& streams) {
-  LineReader lines(STDIN_FILENO, kMaxMessageBytes);
+  LineReader lines(STDIN_FILENO, kMaxMessageBytes, kCancelled);
   McpServer server(
       FindKbDir(args),
       [&](const std::string& message) {

@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <utility>
@@ -11,7 +12,9 @@ namespace kb {
 
 void LineReader::EndLine() {
   waiting_bytes_ += partial_.size();
-  waiting_.push_back({std::exchange(partial_, {}), std::exchange(skipping_, false)});
+  const bool is_marked = partial_.find(mark_) != std::string::npos;
+  marked_ += is_marked ? 1 : 0;
+  waiting_.push_back({std::exchange(partial_, {}), std::exchange(skipping_, false), is_marked});
 }
 
 void LineReader::Take(std::string_view bytes) {
@@ -56,15 +59,15 @@ std::optional<InputLine> LineReader::Next(std::chrono::milliseconds patience,
   InputLine line = std::move(waiting_.front());
   waiting_.pop_front();
   waiting_bytes_ -= line.text.size();
+  marked_ -= line.is_marked ? 1 : 0;
   return line;
 }
 
 bool LineReader::AnyWaiting(const std::function<bool(std::string_view)>& matches) {
   for (int i = 0; i < kMostReads && !at_end_ && HasRoom() && Fill(0); ++i) continue;
-  for (const InputLine& line : waiting_) {
-    if (!line.too_long && matches(line.text)) return true;
-  }
-  return false;
+  if (marked_ == 0) return false;
+  return std::ranges::any_of(
+      waiting_, [&](const InputLine& line) { return line.is_marked && matches(line.text); });
 }
 
 }  // namespace kb

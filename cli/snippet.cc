@@ -1,6 +1,8 @@
 #include "cli/snippet.h"
 
 #include <algorithm>
+#include <array>
+#include <bitset>
 #include <map>
 
 #include "cli/table.h"
@@ -21,24 +23,53 @@ struct Word {
 
 char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
-// Tokenize costs microseconds: only words that hold the start of a term are worth it.
-bool MayHold(std::string_view word, const std::string& term) {
-  const std::string_view start = std::string_view(term).substr(0, 3);
-  return std::search(word.begin(), word.end(), start.begin(), start.end(),
-                     [](char a, char b) { return Lower(a) == b; }) != word.end();
-}
-
-int TermIn(std::string_view word, const std::map<std::string, int>& terms) {
-  bool may = false;
-  for (const auto& [term, index] : terms) may = may || MayHold(word, term);
-  if (!may) return -1;
-  for (const std::string& term : Tokenize(word)) {
-    if (const auto found = terms.find(term); found != terms.end()) return found->second;
+// The terms of a question. Tokenize costs microseconds, so only words that may hold the start of
+// a term are tokenized: those of which some one to three bytes have the hash of such a start.
+class Terms {
+ public:
+  explicit Terms(std::string_view query) {
+    for (const std::string& term : Tokenize(query)) {
+      index_.emplace(term, static_cast<int>(index_.size()));
+      const size_t length = std::min(term.size(), kStart);
+      if (length > 0) starts_[length - 1].set(Hash(std::string_view(term).substr(0, length)));
+    }
   }
-  return -1;
-}
 
-std::vector<Word> WordsOf(std::string_view passage, const std::map<std::string, int>& terms) {
+  // The index of the term that `word` holds; -1: none.
+  [[nodiscard]] int In(std::string_view word) const {
+    if (!MayHoldOne(word)) return -1;
+    for (const std::string& term : Tokenize(word)) {
+      if (const auto found = index_.find(term); found != index_.end()) return found->second;
+    }
+    return -1;
+  }
+
+ private:
+  static constexpr size_t kStart = 3;
+  using Bits = std::bitset<4096>;
+
+  static size_t Hash(std::string_view start) {
+    size_t hash = 0;
+    for (const char c : start) hash = hash * 37 + static_cast<unsigned char>(Lower(c));
+    return hash % Bits().size();
+  }
+
+  [[nodiscard]] bool MayHoldOne(std::string_view word) const {
+    for (size_t length = 1; length <= kStart; ++length) {
+      const Bits& starts = starts_[length - 1];
+      if (starts.none()) continue;
+      for (size_t at = 0; at + length <= word.size(); ++at) {
+        if (starts.test(Hash(word.substr(at, length)))) return true;
+      }
+    }
+    return false;
+  }
+
+  std::map<std::string, int> index_;
+  std::array<Bits, kStart> starts_;  // by length
+};
+
+std::vector<Word> WordsOf(std::string_view passage, const Terms& terms) {
   std::vector<Word> words;
   for (std::string_view line : SplitLines(passage)) {
     if (line.starts_with("#") || line.starts_with("```") || line.starts_with("~~~")) continue;
@@ -47,19 +78,11 @@ std::vector<Word> WordsOf(std::string_view passage, const std::map<std::string, 
       line.remove_prefix(at);
       const std::string_view word = line.substr(0, line.find_first_of(kSpace));
       if (words.size() == kMaxWords) return words;
-      words.push_back({word, TermIn(word, terms)});
+      words.push_back({word, terms.In(word)});
       line.remove_prefix(word.size());
     }
   }
   return words;
-}
-
-std::map<std::string, int> TermsOf(std::string_view query) {
-  std::map<std::string, int> terms;
-  for (const std::string& term : Tokenize(query)) {
-    terms.emplace(term, static_cast<int>(terms.size()));
-  }
-  return terms;
 }
 
 // The window [first, last) of at most `width` cells with the most different terms.
@@ -89,7 +112,7 @@ std::pair<size_t, size_t> BestWindow(const std::vector<Word>& words, const std::
 }  // namespace
 
 std::vector<SnippetWord> MakeSnippet(std::string_view passage, std::string_view query, int width) {
-  const std::vector<Word> words = WordsOf(passage, TermsOf(query));
+  const std::vector<Word> words = WordsOf(passage, Terms(query));
   std::vector<int> cells;
   for (const Word& word : words) cells.push_back(DisplayWidth(Printable(word.text)));
   const auto [first, last] = BestWindow(words, cells, width);

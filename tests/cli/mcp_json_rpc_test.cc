@@ -132,7 +132,7 @@ std::vector<std::string> AllLines(LineReader* lines) {
 TEST(LineReader, SplitsAndEndsWithTheInput) {
   Pipe pipe;
   pipe.WriteAndClose("a\n\nb\r\nlast");
-  LineReader lines(pipe.read_end(), 100);
+  LineReader lines(pipe.read_end(), 100, "mark");
   EXPECT_EQ(AllLines(&lines), (std::vector<std::string>{"a", "", "b\r", "last"}));
 }
 
@@ -140,7 +140,7 @@ TEST(LineReader, PassesOverLongLinesAndGoesOn) {
   Pipe pipe;
   pipe.WriteAndClose(std::string(100, 'x') + "\n" + std::string(101, 'x') + "\nb\n" +
                      std::string(1 << 20, 'y') + "\nc\n" + std::string(200, 'z'));
-  LineReader lines(pipe.read_end(), 100);
+  LineReader lines(pipe.read_end(), 100, "mark");
   EXPECT_EQ(AllLines(&lines), (std::vector<std::string>{std::string(100, 'x'), "<too long>", "b",
                                                         "<too long>", "c", "<too long>"}));
 }
@@ -150,7 +150,7 @@ TEST(LineReader, SeesWhatWaitsButTakesInNoMoreThanItHasRoomFor) {
   std::string many;
   for (int i = 0; i < 100000; ++i) many += "0123456789\n";
   pipe.WriteAndClose("first\n" + many + "needle\n");
-  LineReader lines(pipe.read_end(), 1000);
+  LineReader lines(pipe.read_end(), 1000, "0123");
   EXPECT_EQ(lines.Next(std::chrono::milliseconds(100), [] {})->text, "first");
   size_t seen = 0;
   EXPECT_FALSE(lines.AnyWaiting([&](std::string_view line) {
@@ -159,6 +159,23 @@ TEST(LineReader, SeesWhatWaitsButTakesInNoMoreThanItHasRoomFor) {
   }));
   EXPECT_LT(seen, 20000U);
   EXPECT_EQ(AllLines(&lines).size(), 100001U);
+}
+
+TEST(LineReader, LooksOnlyAtMarkedLines) {
+  Pipe pipe;
+  pipe.WriteAndClose("first\nplain\na mark\nplain\n");
+  LineReader lines(pipe.read_end(), 1000, "mark");
+  EXPECT_EQ(lines.Next(std::chrono::milliseconds(100), [] {})->text, "first");
+  usleep(20000);  // for the rest, should it come in two parts
+  std::string seen;
+  const auto look = [&](std::string_view line) {
+    seen += line;
+    return true;
+  };
+  EXPECT_TRUE(lines.AnyWaiting(look));
+  EXPECT_EQ(seen, "a mark");
+  EXPECT_EQ(AllLines(&lines), (std::vector<std::string>{"plain", "a mark", "plain"}));
+  EXPECT_FALSE(lines.AnyWaiting(look));
 }
 
 }  // namespace
