@@ -129,6 +129,15 @@ bool Swap(const std::string& staging, const std::string& target) {
   return ::renameat2(AT_FDCWD, staging.c_str(), AT_FDCWD, target.c_str(), RENAME_EXCHANGE) == 0;
 }
 
+// Empties a folder, the marker last: a kill on the way leaves one that is known as kb's.
+void Clear(const std::string& folder) {
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+    if (entry.path().filename() != kExportMarker) fs::remove_all(entry.path(), error);
+  }
+  fs::remove(folder + "/" + kExportMarker, error);
+}
+
 }  // namespace
 
 ExportTree::ExportTree(const std::string& target, bool force) : force_(force) {
@@ -171,17 +180,15 @@ void ExportTree::OpenStaging() {
     ::close(lock_);
     throw Error(name + " is in the way and is not of kb; remove it or name another folder");
   }
-  for (const fs::directory_entry& entry : fs::directory_iterator(staging_, error)) {
-    if (entry.path().filename() != kExportMarker) fs::remove_all(entry.path(), error);
-  }
-  fs::remove(staging_ + "/" + kExportMarker, error);
+  Clear(staging_);
   owns_staging_ = true;
   WriteNew(staging_ + "/" + kExportMarker, "", 0666);  // from now on known as kb's
 }
 
 ExportTree::~ExportTree() {
   std::error_code error;
-  if (owns_staging_) fs::remove_all(staging_, error);
+  if (owns_staging_) Clear(staging_);
+  if (owns_staging_) fs::remove(staging_, error);
   if (old_ >= 0) ::close(old_);
   if (lock_ >= 0) ::close(lock_);
 }

@@ -129,34 +129,37 @@ TEST_F(ExportTreeTest, OneAtATime) {
   EXPECT_EQ(Slurp("out/x"), "1");
 }
 
-void ExportHundred() {
+void ExportHundred(const std::string& name) {
   ExportTree tree("out", false);
-  for (int i = 0; i < 100; ++i) tree.Add("d" + std::to_string(i) + "/new", "new");
+  for (int i = 0; i < 100; ++i) tree.Add("d" + std::to_string(i) + "/" + name, name);
   tree.Commit();
 }
 
-// Kills an export at 14 moments spread over the time that a whole one takes.
+// Kills an export at 14 moments spread over the time that a whole one takes, from making its
+// first file to removing the old one's last.
 TEST_F(ExportTreeTest, AKillLeavesTheOldOrTheNew) {
-  Put("out", "old", "old");
+  ExportHundred("old");
   const auto start = std::chrono::steady_clock::now();
-  ExportHundred();
+  ExportHundred("new");
   const auto whole = std::chrono::steady_clock::now() - start;
   int old_seen = 0, new_seen = 0;
   for (int step = 0; step < 14; ++step) {
     fs::remove_all("out");
-    Put("out", "old", "old");
+    ExportHundred("old");
     const pid_t child = ::fork();
     if (child == 0) {
-      ExportHundred();
+      ExportHundred("new");
       ::_exit(0);
     }
-    std::this_thread::sleep_for(step < 13 ? whole * step / 12 : whole * 10);
+    std::this_thread::sleep_for(step < 13 ? whole * step / 11 : whole * 10);
     ::kill(child, SIGKILL);
     ::waitpid(child, nullptr, 0);
-    const bool is_old = fs::exists("out/old");
+    const bool is_old = fs::exists("out/d0/old");
     (is_old ? old_seen : new_seen) += 1;
     for (int i = 0; i < 100; ++i) {
-      EXPECT_EQ(fs::exists("out/d" + std::to_string(i) + "/new"), !is_old) << step;
+      const std::string folder = "out/d" + std::to_string(i);
+      EXPECT_EQ(fs::exists(folder + "/old"), is_old) << step;
+      EXPECT_EQ(fs::exists(folder + "/new"), !is_old) << step;
     }
     Put("out", "next", "next");  // what the killed one left is no obstacle
     EXPECT_EQ(Slurp("out/next"), "next");
@@ -164,6 +167,17 @@ TEST_F(ExportTreeTest, AKillLeavesTheOldOrTheNew) {
   }
   EXPECT_GT(old_seen, 0);
   EXPECT_GT(new_seen, 0);
+}
+
+TEST_F(ExportTreeTest, TakesOverWhatAKilledOneLeftButNothingElse) {
+  Write(".out.kb-export-new/.kb-export", "");
+  Write(".out.kb-export-new/d/half", "half");
+  Put("out", "x", "1");
+  EXPECT_FALSE(fs::exists("out/d"));
+  EXPECT_EQ(Count(), 1);
+  Write(".out.kb-export-new/mine", "mine");
+  EXPECT_THAT(WhyNot("out"), HasSubstr("is in the way and is not of kb"));
+  EXPECT_EQ(Slurp(".out.kb-export-new/mine"), "mine");
 }
 
 TEST_F(ExportTreeTest, TheMarkerIsWhatSha256sumReads) {
