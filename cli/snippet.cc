@@ -35,6 +35,8 @@ class Terms {
     }
   }
 
+  [[nodiscard]] size_t size() const { return index_.size(); }
+
   // The index of the term that `word` holds; -1: none.
   [[nodiscard]] int In(std::string_view word) const {
     if (!MayHoldOne(word)) return -1;
@@ -85,24 +87,29 @@ std::vector<Word> WordsOf(std::string_view passage, const Terms& terms) {
   return words;
 }
 
+int CellsOf(std::string_view word) {
+  const bool is_plain = std::ranges::all_of(word, [](char c) { return c > ' ' && c <= '~'; });
+  return is_plain ? static_cast<int>(word.size()) : DisplayWidth(Printable(word));
+}
+
 // The window [first, last) of at most `width` cells with the most different terms.
 std::pair<size_t, size_t> BestWindow(const std::vector<Word>& words, const std::vector<int>& cells,
-                                     int width) {
-  std::map<int, int> held;  // term -> how often in the window
+                                     size_t terms, int width) {
+  std::vector<int> held(terms);  // by term: how often in the window
   std::pair<size_t, size_t> best = {0, 0};
-  size_t most = 0;
+  int most = 0, different = 0;
   int used = -1;
   for (size_t first = 0, last = 0; last < words.size();) {
     used += cells[last] + 1;
-    if (words[last].term >= 0) ++held[words[last].term];
+    if (words[last].term >= 0 && held[words[last].term]++ == 0) ++different;
     ++last;
     for (; used > width && first < last; ++first) {
       used -= cells[first] + 1;
-      if (words[first].term >= 0 && --held[words[first].term] == 0) held.erase(words[first].term);
+      if (words[first].term >= 0 && --held[words[first].term] == 0) --different;
     }
-    const bool longer = first == best.first && held.size() == most;  // fill the line
-    if (held.size() > most || longer || best.second == 0) {
-      most = held.size();
+    const bool longer = first == best.first && different == most;  // fill the line
+    if (different > most || longer || best.second == 0) {
+      most = different;
       best = {first, last};
     }
   }
@@ -112,10 +119,11 @@ std::pair<size_t, size_t> BestWindow(const std::vector<Word>& words, const std::
 }  // namespace
 
 std::vector<SnippetWord> MakeSnippet(std::string_view passage, std::string_view query, int width) {
-  const std::vector<Word> words = WordsOf(passage, Terms(query));
+  const Terms terms(query);
+  const std::vector<Word> words = WordsOf(passage, terms);
   std::vector<int> cells;
-  for (const Word& word : words) cells.push_back(DisplayWidth(Printable(word.text)));
-  const auto [first, last] = BestWindow(words, cells, width);
+  for (const Word& word : words) cells.push_back(CellsOf(word.text));
+  const auto [first, last] = BestWindow(words, cells, terms.size(), width);
   std::vector<SnippetWord> snippet;
   for (size_t i = first; i < last; ++i) {
     snippet.push_back({Printable(words[i].text), words[i].term >= 0});
