@@ -73,21 +73,21 @@ size_t Receive(char* bytes, size_t size, size_t count, void* to) {
   return size * count;
 }
 
-HttpResponse::Failure FailureOf(CURLcode code) {
+HttpReply::Failure FailureOf(CURLcode code) {
   switch (code) {
     case CURLE_OK:
-      return HttpResponse::Failure::kNone;
+      return HttpReply::Failure::kNone;
     case CURLE_OPERATION_TIMEDOUT:
-      return HttpResponse::Failure::kTimeout;
+      return HttpReply::Failure::kTimeout;
     case CURLE_COULDNT_RESOLVE_HOST:
     case CURLE_COULDNT_CONNECT:
     case CURLE_GOT_NOTHING:
     case CURLE_RECV_ERROR:
     case CURLE_SEND_ERROR:
     case CURLE_PARTIAL_FILE:
-      return HttpResponse::Failure::kBroken;
+      return HttpReply::Failure::kBroken;
     default:
-      return HttpResponse::Failure::kOther;
+      return HttpReply::Failure::kOther;
   }
 }
 
@@ -104,8 +104,8 @@ HttpClient::HttpClient() : rep_(std::make_unique<Rep>()) {
 
 HttpClient::~HttpClient() = default;
 
-HttpResponse HttpClient::Post(const std::string& url, const std::string& bearer,
-                              const std::string& json, int timeout_s) {
+HttpReply HttpClient::Post(const std::string& url, const std::string& bearer,
+                           const std::string& json, int timeout_s) {
   const Curl& curl = rep_->curl;
   CURL* handle = rep_->handle.get();
   curl.easy_reset(handle);  // keeps the connection
@@ -132,8 +132,8 @@ HttpResponse HttpClient::Post(const std::string& url, const std::string& bearer,
   curl.setopt(handle, CURLOPT_WRITEDATA, &transfer);
   const CURLcode code = curl.perform(handle);
 
-  HttpResponse response;
-  response.failure = transfer.too_large ? HttpResponse::Failure::kTooLarge : FailureOf(code);
+  HttpReply response;
+  response.failure = transfer.too_large ? HttpReply::Failure::kTooLarge : FailureOf(code);
   if (code != CURLE_OK) response.why = curl.strerror(code);
   curl_off_t retry_after_s = 0;
   curl.getinfo(handle, CURLINFO_RESPONSE_CODE, &response.status);

@@ -9,7 +9,7 @@
 
 namespace kb {
 
-struct HttpResponse {
+struct HttpReply {
   // kBroken: the connection; trying again may help.
   enum class Failure { kNone, kBroken, kTimeout, kTooLarge, kOther };
   Failure failure = Failure::kNone;
@@ -28,8 +28,8 @@ class HttpClient {
   ~HttpClient();
 
   // Posts JSON. `bearer` "" sends no Authorization. TLS is verified. The connection is kept.
-  [[nodiscard]] HttpResponse Post(const std::string& url, const std::string& bearer,
-                                  const std::string& json, int timeout_s);
+  [[nodiscard]] HttpReply Post(const std::string& url, const std::string& bearer,
+                               const std::string& json, int timeout_s);
 
  private:
   struct Rep;

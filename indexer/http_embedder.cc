@@ -25,9 +25,9 @@ bool HasScheme(std::string_view url, std::string_view scheme) {
                     [](char a, char b) { return a == (b >= 'A' && b <= 'Z' ? b + 32 : b); });
 }
 
-bool IsWorthAnotherTry(const HttpResponse& response) {
-  return response.failure == HttpResponse::Failure::kBroken ||
-         (response.failure == HttpResponse::Failure::kNone &&
+bool IsWorthAnotherTry(const HttpReply& response) {
+  return response.failure == HttpReply::Failure::kBroken ||
+         (response.failure == HttpReply::Failure::kNone &&
           (response.status == 429 || response.status >= 500));
 }
 
@@ -150,9 +150,8 @@ class HttpEmbedder : public Embedder {
   std::string PostWithRetries(const std::string& body) const {
     int64_t wait_ms = std::clamp(options_.first_wait_ms, 0, kMaxWaitMs);
     for (int retry = 0;; ++retry) {
-      HttpResponse response =
-          client_.Post(options_.url, options_.api_key, body, options_.timeout_s);
-      if (response.failure == HttpResponse::Failure::kNone && response.status == 200)
+      HttpReply response = client_.Post(options_.url, options_.api_key, body, options_.timeout_s);
+      if (response.failure == HttpReply::Failure::kNone && response.status == 200)
         return std::move(response.body);
       if (retry >= options_.retries || !IsWorthAnotherTry(response)) Explain(response, retry);
       const int64_t asked_ms = std::clamp<int64_t>(response.retry_after_s, 0, 3600) * 1000;
@@ -162,19 +161,19 @@ class HttpEmbedder : public Embedder {
     }
   }
 
-  [[noreturn]] void Explain(const HttpResponse& response, int retries) const {
+  [[noreturn]] void Explain(const HttpReply& response, int retries) const {
     const std::string tries = retries == 0 ? "" : fmt::format(" after {} tries", retries + 1);
     switch (response.failure) {
-      case HttpResponse::Failure::kNone:
+      case HttpReply::Failure::kNone:
         break;
-      case HttpResponse::Failure::kTooLarge:
+      case HttpReply::Failure::kTooLarge:
         Fail(fmt::format("the answer is over {} MiB", HttpClient::kMaxResponseBytes >> 20),
              "lower the batch size");
-      case HttpResponse::Failure::kTimeout:
+      case HttpReply::Failure::kTimeout:
         Fail(fmt::format("no answer within {} s", options_.timeout_s),
              "give it more time or a smaller batch");
-      case HttpResponse::Failure::kBroken:
-      case HttpResponse::Failure::kOther:
+      case HttpReply::Failure::kBroken:
+      case HttpReply::Failure::kOther:
         Fail(response.why + tries, "is the server running, and the URL right?");
     }
     if (response.status == 401 || response.status == 403) {
