@@ -1,5 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -7,7 +9,6 @@
 
 #include "cli/git_tree.h"
 #include "kb/error.h"
-#include "tests/cli/child.h"
 #include "tests/cli/cli_fixture.h"
 #include "tests/cli/skill_rules.h"
 
@@ -39,11 +40,19 @@ class EvalDiff : public CliTest {
   }
 
   static void Git(std::vector<std::string> words) {
-    words.insert(words.begin(), {"/usr/bin/git", "-c", "user.name=a", "-c", "user.email=a@b.c",
-                                 "-c", "init.defaultBranch=main"});
-    test::Child child(words);
-    const test::ChildResult result = child.Wait(test::Millis(20000));
-    ASSERT_EQ(result.exit_code, 0) << result.Both();
+    words.insert(words.begin(), {"git", "-c", "user.name=a", "-c", "user.email=a@b.c", "-c",
+                                 "init.defaultBranch=main"});
+    std::vector<char*> argv;
+    for (std::string& word : words) argv.push_back(word.data());
+    argv.push_back(nullptr);
+    const pid_t child = fork();
+    if (child == 0) {
+      execv("/usr/bin/git", argv.data());
+      _exit(126);
+    }
+    int status = -1;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    ASSERT_EQ(status, 0) << words[7];
   }
 
   static void Commit() {
