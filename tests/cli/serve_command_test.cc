@@ -10,6 +10,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <thread>
@@ -30,6 +31,7 @@ class Served {
   explicit Served(const std::vector<std::string>& more = {}) {
     std::vector<std::string> words = {KB_BINARY, "serve", "--port", "0"};
     words.insert(words.end(), more.begin(), more.end());
+    std::filesystem::remove("url");  // of a server before: its port must not be taken for ours
     pid_ = fork();
     if (pid_ == 0) {
       dup2(open("url", O_WRONLY | O_CREAT | O_TRUNC, 0600), STDOUT_FILENO);
