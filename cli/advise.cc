@@ -12,16 +12,16 @@ namespace {
 
 constexpr size_t kMaxAlso = 4;
 
-std::vector<const Rule*> AllRules() {
-  std::vector<const Rule*> rules;
+std::vector<const AdviceRule*> AllRules() {
+  std::vector<const AdviceRule*> rules;
   for (const auto table : {ObstacleRules(), UnitRules(), LatencyRules(), ContributingRules()}) {
-    for (const Rule& rule : table) rules.push_back(&rule);
+    for (const AdviceRule& rule : table) rules.push_back(&rule);
   }
   return rules;
 }
 
 // The conditions of a rule that are there.
-std::span<const Condition> ConditionsOf(const Rule& rule) {
+std::span<const Condition> ConditionsOf(const AdviceRule& rule) {
   const auto* end = std::find_if(std::begin(rule.conditions), std::end(rule.conditions),
                                  [](const Condition& c) { return c.metric == nullptr; });
   return {std::begin(rule.conditions), end};
@@ -34,7 +34,7 @@ const char* Missing(const NcuKernel& kernel, const Condition& condition) {
   return condition.over;
 }
 
-std::vector<std::string> MissingOf(const NcuKernel& kernel, const Rule& rule) {
+std::vector<std::string> MissingOf(const NcuKernel& kernel, const AdviceRule& rule) {
   std::vector<std::string> missing;
   for (const Condition& condition : ConditionsOf(rule)) {
     const char* metric = Missing(kernel, condition);
@@ -61,11 +61,11 @@ std::optional<Evidence> Check(const NcuKernel& kernel, const Condition& conditio
   return holds ? std::optional(std::move(evidence)) : std::nullopt;
 }
 
-bool IsSuperseded(const NcuKernel& kernel, const Rule& rule) {
+bool IsSuperseded(const NcuKernel& kernel, const AdviceRule& rule) {
   return *rule.unless != '\0' && kernel.Number(rule.unless).has_value();
 }
 
-std::optional<Finding> Apply(const NcuKernel& kernel, const Rule& rule) {
+std::optional<Finding> Apply(const NcuKernel& kernel, const AdviceRule& rule) {
   if (IsSuperseded(kernel, rule)) return std::nullopt;
   Finding finding = {&rule, {}};
   for (const Condition& condition : ConditionsOf(rule)) {
@@ -87,7 +87,7 @@ bool HasWord(std::string_view words, std::string_view word) {
 
 // Near its limit too, or with a hand in this bound; not the same bound once more, except for
 // the other stalls of a kernel that waits.
-bool IsWorthSaying(const Rule& rule, const Rule& bound) {
+bool IsWorthSaying(const AdviceRule& rule, const AdviceRule& bound) {
   if (HasWord(rule.with, bound.bound)) return true;
   return rule.rank <= kNearItsLimit && std::string_view(rule.bound) != bound.bound;
 }
@@ -95,7 +95,7 @@ bool IsWorthSaying(const Rule& rule, const Rule& bound) {
 std::vector<Unknown> FindUnknown(const NcuKernel& kernel) {
   std::vector<Unknown> unknown;
   std::set<std::string_view> judged;
-  for (const Rule* rule : AllRules()) {
+  for (const AdviceRule* rule : AllRules()) {
     if (rule->rank == kContributes || judged.contains(rule->bound)) continue;
     std::vector<std::string> missing = MissingOf(kernel, *rule);
     const auto at = std::find_if(unknown.begin(), unknown.end(),
@@ -118,7 +118,7 @@ KernelAdvice Advise(const NcuKernel& kernel) {
   KernelAdvice advice;
   advice.kernel = &kernel;
   std::vector<Finding> found;
-  for (const Rule* rule : AllRules()) {
+  for (const AdviceRule* rule : AllRules()) {
     if (auto finding = Apply(kernel, *rule)) found.push_back(std::move(*finding));
   }
   // By rank, then by how far the first metric has come; equals stay in the order of the tables.
@@ -132,7 +132,7 @@ KernelAdvice Advise(const NcuKernel& kernel) {
   // What contributes comes before what is near its limit too: it is what can be mended.
   for (const bool contributes : {true, false}) {
     for (size_t i = 1; i < found.size() && advice.also.size() < kMaxAlso; ++i) {
-      const Rule& rule = *found[i].rule;
+      const AdviceRule& rule = *found[i].rule;
       if ((rule.rank == kContributes) == contributes && IsWorthSaying(rule, *advice.bound->rule)) {
         advice.also.push_back(std::move(found[i]));
       }
@@ -144,7 +144,7 @@ KernelAdvice Advise(const NcuKernel& kernel) {
 const std::vector<std::string_view>& AdviceMetrics() {
   static const std::vector<std::string_view> metrics = [] {
     std::set<std::string_view> names = {"gpu__time_duration.sum"};
-    for (const Rule* rule : AllRules()) {
+    for (const AdviceRule* rule : AllRules()) {
       for (const Condition& condition : ConditionsOf(*rule)) {
         names.insert(condition.metric);
         if (condition.over != nullptr) names.insert(condition.over);

@@ -12,7 +12,7 @@
 
 namespace kb {
 
-struct Rule;
+struct AdviceRule;
 
 // A condition that held, with the numbers that made it hold.
 struct Evidence {
@@ -24,7 +24,7 @@ struct Evidence {
 };
 
 struct Finding {
-  const Rule* rule = nullptr;  // static
+  const AdviceRule* rule = nullptr;  // static
   std::vector<Evidence> evidence;
 };
 

@@ -43,7 +43,7 @@ class Library {
   }
 
   // Documents that answer the rule's question and apply to `arch`, without those in `skills`.
-  Value::List Entries(const Rule& rule, const std::string& arch,
+  Value::List Entries(const AdviceRule& rule, const std::string& arch,
                       const std::vector<std::string>& skills) {
     Value::List list;
     if (!exists()) return list;
@@ -60,7 +60,7 @@ class Library {
   }
 
  private:
-  const std::vector<Hit>& Hits(const Rule& rule, const std::string& arch) {
+  const std::vector<Hit>& Hits(const AdviceRule& rule, const std::string& arch) {
     const auto [at, is_new] = hits_.try_emplace({rule.id, arch});
     if (is_new) {
       Query query;
@@ -77,7 +77,7 @@ class Library {
   std::map<std::pair<std::string, std::string>, std::vector<Hit>> hits_;
 };
 
-std::vector<std::string> SkillsOf(const Rule& rule) {
+std::vector<std::string> SkillsOf(const AdviceRule& rule) {
   std::vector<std::string> skills;
   for (const char* skill : rule.skills) {
     if (skill != nullptr) skills.emplace_back(skill);
@@ -88,7 +88,7 @@ std::vector<std::string> SkillsOf(const Rule& rule) {
 // Those of the bound first, then those of what contributes; each once.
 std::vector<std::string> SkillsOf(const KernelAdvice& advice) {
   std::vector<std::string> skills;
-  const auto add = [&](const Rule& rule) {
+  const auto add = [&](const AdviceRule& rule) {
     for (std::string& skill : SkillsOf(rule)) {
       const bool known = std::count(skills.begin(), skills.end(), skill) > 0;
       if (!known && skills.size() < kMaxSkills) skills.push_back(std::move(skill));
@@ -114,7 +114,7 @@ Value EvidenceJson(const Evidence& evidence) {
 }
 
 Value FindingJson(const Finding& finding) {
-  const Rule& rule = *finding.rule;
+  const AdviceRule& rule = *finding.rule;
   Value::List evidence;
   for (const Evidence& e : finding.evidence) evidence.push_back(EvidenceJson(e));
   return Value(Value::Map{{"rule", rule.id},

@@ -12,7 +12,7 @@ constexpr const char kActive[] = "sm__cycles_active.avg";
 constexpr const char kElapsed[] = "gpc__cycles_elapsed.max";
 constexpr const char kLanes[] = "smsp__thread_inst_executed_per_inst_executed.ratio";
 
-constexpr Rule kRules[] = {
+constexpr AdviceRule kRules[] = {
     {"launch-idle-sms",
      "launch",
      10,
@@ -104,6 +104,6 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-std::span<const Rule> ObstacleRules() { return kRules; }
+std::span<const AdviceRule> ObstacleRules() { return kRules; }
 
 }  // namespace kb

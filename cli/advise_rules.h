@@ -13,7 +13,7 @@ struct Condition {
   double threshold = 0;
 };
 
-struct Rule {
+struct AdviceRule {
   const char* id;
   const char* bound;  // "dram", "l2", "l1", "shared", "memory", "fp32", "fp64", "special",
                       // "integer", "tensor", "issue", "compute", "divergence", "atomics",
@@ -37,9 +37,9 @@ inline constexpr int kContributes = 100;
 
 // Four tables of static rules: what is in the way whatever else is busy, what is near its limit,
 // what is left if nothing is, and what contributes.
-[[nodiscard]] std::span<const Rule> ObstacleRules();
-[[nodiscard]] std::span<const Rule> UnitRules();
-[[nodiscard]] std::span<const Rule> LatencyRules();
-[[nodiscard]] std::span<const Rule> ContributingRules();
+[[nodiscard]] std::span<const AdviceRule> ObstacleRules();
+[[nodiscard]] std::span<const AdviceRule> UnitRules();
+[[nodiscard]] std::span<const AdviceRule> LatencyRules();
+[[nodiscard]] std::span<const AdviceRule> ContributingRules();
 
 }  // namespace kb

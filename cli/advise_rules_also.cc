@@ -11,7 +11,7 @@ constexpr const char kLimitShared[] = "launch__occupancy_limit_shared_mem";
 constexpr const char kLimitBlocks[] = "launch__occupancy_limit_blocks";
 constexpr const char kLanes[] = "smsp__thread_inst_executed_per_inst_executed.ratio";
 
-constexpr Rule kRules[] = {
+constexpr AdviceRule kRules[] = {
     {"uncoalesced-loads",
      "",
      kContributes,
@@ -113,6 +113,6 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-std::span<const Rule> ContributingRules() { return kRules; }
+std::span<const AdviceRule> ContributingRules() { return kRules; }
 
 }  // namespace kb

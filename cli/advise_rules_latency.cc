@@ -19,8 +19,8 @@ constexpr const char kStalls[] =
     "SOLBottleneck";
 
 // What a warp waits for, as a share of the time between two of its instructions.
-constexpr Rule Stall(const char* id, const char* metric, const char* says, const char* advice,
-                     const char* first_skill, const char* second_skill, const char* query) {
+constexpr AdviceRule Stall(const char* id, const char* metric, const char* says, const char* advice,
+                           const char* first_skill, const char* second_skill, const char* query) {
   return {id,
           "latency",
           80,
@@ -37,7 +37,7 @@ constexpr Rule Stall(const char* id, const char* metric, const char* says, const
           query};
 }
 
-constexpr Rule kRules[] = {
+constexpr AdviceRule kRules[] = {
     {"launch-partial-wave",
      "launch",
      60,
@@ -164,6 +164,6 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-std::span<const Rule> LatencyRules() { return kRules; }
+std::span<const AdviceRule> LatencyRules() { return kRules; }
 
 }  // namespace kb

@@ -22,7 +22,7 @@ constexpr const char kPipes[] =
 constexpr const char kL2[] =
     "Nsight Compute Profiling Guide, \"Memory Tables\" (L2); 60 % as in rule SOLBottleneck";
 
-constexpr Rule kRules[] = {
+constexpr AdviceRule kRules[] = {
     {"dram",
      "dram",
      50,
@@ -253,6 +253,6 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-std::span<const Rule> UnitRules() { return kRules; }
+std::span<const AdviceRule> UnitRules() { return kRules; }
 
 }  // namespace kb

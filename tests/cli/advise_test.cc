@@ -208,7 +208,7 @@ TEST(AdviceRules, AreSound) {
                                         "issue",  "compute",   "divergence", "atomics", "spills",
                                         "launch", "occupancy", "latency"};
   for (const auto table : {ObstacleRules(), UnitRules(), LatencyRules(), ContributingRules()}) {
-    for (const Rule& rule : table) {
+    for (const AdviceRule& rule : table) {
       EXPECT_TRUE(ids.insert(rule.id).second) << rule.id << " twice";
       EXPECT_EQ(rule.rank == kContributes, *rule.bound == '\0') << rule.id;
       EXPECT_TRUE(*rule.bound == '\0' || bounds.contains(rule.bound)) << rule.id;
@@ -231,7 +231,7 @@ TEST(AdviceRules, AreSound) {
 
 TEST(AdviceRules, NameSkillsThatAreShipped) {
   for (const auto table : {ObstacleRules(), UnitRules(), LatencyRules(), ContributingRules()}) {
-    for (const Rule& rule : table) {
+    for (const AdviceRule& rule : table) {
       for (const char* skill : rule.skills) {
         if (skill == nullptr) continue;
         EXPECT_TRUE(std::filesystem::exists(std::string(KB_SOURCE_DIR) + "/skills/" + skill))
