@@ -32,9 +32,8 @@ Side Look(const std::string& folder, const std::vector<Question>& questions) {
   IngestOptions options;
   std::error_code error;
   for (const std::string& root : ContentRoots()) {
-    if (fs::is_directory(folder + "/" + root, error)) {
-      options.roots.push_back(folder + "/" + root);
-    }
+    const fs::path path = fs::path(folder) / root;
+    if (fs::is_directory(path, error)) options.roots.push_back(path.string());
   }
   if (options.roots.empty()) return side;
   const std::string kb_dir = folder + "/.kb";

@@ -71,7 +71,8 @@ std::string FindProgram(const std::string& name, const DoctorPlaces& places) {
   folders.insert(folders.end(), places.cuda_folders.begin(), places.cuda_folders.end());
   for (const std::string& folder : folders) {
     if (!folder.starts_with('/')) continue;  // "." in PATH: whatever lies about here
-    const std::string path = folder + "/" + name;
+    std::string path = folder;
+    path.append("/").append(name);
     std::error_code error;
     if (fs::is_regular_file(path, error) && access(path.c_str(), X_OK) == 0) return path;
   }

@@ -69,7 +69,9 @@ void CheckApart(const std::string& kb_dir, const Scan& scan, const std::string& 
   for (const std::string& root : scan.roots) {
     const fs::path from = fs::weakly_canonical(PathOnDisk(kb_dir, root), error);
     if (!IsAtOrBelow(to, from) && !IsAtOrBelow(from, to)) continue;
-    throw Error(target + " and the root " + root + " lie in each other; name a folder elsewhere");
+    std::string message = target;
+    message.append(" and the root ").append(root);
+    throw Error(message.append(" lie in each other; name a folder elsewhere"));
   }
 }
 
