@@ -1,21 +1,11 @@
 // kb new skill, kb new trace: a file to start from. What is still to be written stands in it as
 // "[fill in: ...]", which kb lint warns of (scaffold-placeholder). With --json: {path}.
-#include <sys/stat.h>
-
-#include <cerrno>
-#include <cstring>
 #include <ctime>
-#include <filesystem>
-#include <ostream>
 #include <string>
-#include <utility>
-#include <vector>
 
-#include "cli/export_front.h"
 #include "cli/run_commands.h"
-#include "kb/error.h"
+#include "cli/scaffold.h"
 #include "kb/file.h"
-#include "kb/json.h"
 
 namespace kb {
 namespace {
@@ -109,24 +99,6 @@ constexpr char kEvals[] = R"({
 }
 )";
 
-std::string Filled(std::string text,
-                   const std::vector<std::pair<std::string, std::string>>& values) {
-  for (const auto& [mark, value] : values) {
-    for (size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at)) {
-      text.replace(at, mark.size(), value);
-      at += value.size();
-    }
-  }
-  return text;
-}
-
-// "bank-conflicts" -> "Bank conflicts".
-std::string TitleOf(std::string name) {
-  for (char& c : name) c = c == '-' ? ' ' : c;
-  if (name[0] >= 'a' && name[0] <= 'z') name[0] = static_cast<char>(name[0] - 'a' + 'A');
-  return name;
-}
-
 std::string Today() {
   const std::time_t now = std::time(nullptr);
   std::tm utc = {};
@@ -136,64 +108,30 @@ std::string Today() {
   return text;
 }
 
-std::string CheckedName(const Args& args, const char* command) {
-  std::string name = args.Get("NAME");
-  const std::string conformant = ConformantName(name);
-  if (conformant == name) return name;
-  throw Error("a name is 1-64 of a-z, 0-9 and single hyphens, not '" + name + "'" +
-              (conformant.empty() ? "; think of another"
-                                  : std::string("; try: ") + command + " " + conformant));
-}
-
-void MakeFolders(const std::string& folder) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) {
-    throw Error("cannot make " + folder + ": " + error.message() +
-                "; check the permissions, or name another folder with --dir");
-  }
-}
-
-// "missing": nothing at all stands there, not even a link that leads nowhere.
-void CheckMissing(const std::string& path, const char* mend) {
-  struct stat info = {};
-  if (::lstat(path.c_str(), &info) != 0 && errno == ENOENT) return;
-  throw Error(path + " is there already; " + mend);
-}
-
-void Tell(const std::string& path, const char* next, const Args& args, Streams& streams) {
-  if (args.Has("--json")) {
-    streams.out << WriteJson(Value(Value::Map{{"path", path}}), 2) << '\n';
-  } else {
-    streams.out << Printable(path) << '\n';
-  }
-  if (!streams.quiet) streams.talk << next << '\n';
-}
-
 }  // namespace
 
 int RunNewSkill(const Args& args, Streams& streams) {
-  const std::string name = CheckedName(args, "kb new skill");
+  const std::string name = CheckedName(args, "NAME", "kb new skill");
   const std::string folder = args.Get("--dir", "skills") + "/" + name;
   CheckMissing(folder, "edit what it holds, or choose another name");
   MakeFolders(folder + "/evals");
   WriteFileAtomically(folder + "/evals/evals.json", kEvals);
   WriteFileAtomically(folder + "/SKILL.md",
                       Filled(kSkill, {{"@NAME@", name}, {"@TITLE@", TitleOf(name)}}));
-  Tell(folder + "/SKILL.md", "write what stands in [fill in: ...]; kb lint names what is left",
-       args, streams);
+  TellMade(folder + "/SKILL.md", "write what stands in [fill in: ...]; kb lint names what is left",
+           args, streams);
   return kFound;
 }
 
 int RunNewTrace(const Args& args, Streams& streams) {
-  const std::string name = CheckedName(args, "kb new trace");
+  const std::string name = CheckedName(args, "NAME", "kb new trace");
   const std::string today = Today();
   const std::string folder = args.Get("--dir", "traces") + "/" + today.substr(0, 4);
   const std::string path = folder + "/" + name + ".md";
   CheckMissing(path, "edit it, or choose another name");
   MakeFolders(folder);
   WriteFileAtomically(path, Filled(kTrace, {{"@NAME@", name}, {"@DATE@", today}}));
-  Tell(path, "write what stands in [fill in: ...]; kb lint names what is left", args, streams);
+  TellMade(path, "write what stands in [fill in: ...]; kb lint names what is left", args, streams);
   return kFound;
 }
 

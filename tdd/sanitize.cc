@@ -1,0 +1,240 @@
+#include "tdd/sanitize.h"
+
+#include <fmt/format.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <filesystem>
+#include <future>
+
+#include "kb/file.h"
+#include "tdd/scratch.h"
+
+namespace kb {
+namespace {
+
+struct SanitizerTool {
+  const char* name;
+  const char* option;  // beside --tool
+  const char* planted;
+};
+
+// memcheck sees a write past a buffer only if nothing lies there: hence the padding (on an H200 it
+// said "0 errors" without). initcheck needs a buffer that nobody wrote.
+constexpr std::array<SanitizerTool, 4> kTools = {{
+    {"memcheck", "--padding=256", R"(
+extern "C" __global__ void planted(const int* in, int* work, int* out) {
+  out[64 + threadIdx.x] = in[threadIdx.x];
+})"},
+    {"racecheck", "--racecheck-report=all", R"(
+extern "C" __global__ void planted(const int* in, int* work, int* out) {
+  __shared__ int s[64];
+  s[threadIdx.x] = in[threadIdx.x];
+  out[threadIdx.x] = s[63 - threadIdx.x];
+})"},
+    {"initcheck", "--track-unused-memory=no", R"(
+extern "C" __global__ void planted(const int* in, int* work, int* out) {
+  out[threadIdx.x] = in[threadIdx.x] + work[threadIdx.x];
+})"},
+    {"synccheck", "--print-limit=100", R"(
+extern "C" __global__ void planted(const int* in, int* work, int* out) {
+  if (threadIdx.x % 2 == 0) __syncthreads();
+  out[threadIdx.x] = in[threadIdx.x];
+})"},
+}};
+
+constexpr int kPlantedProgram = 1, kCandidateProgram = 2;
+
+std::string PathSearch(const std::string& name) {
+  const char* path = getenv("PATH");
+  std::string_view rest = path == nullptr ? "" : path;
+  while (!rest.empty()) {
+    const size_t colon = rest.find(':');
+    const std::string file = std::string(rest.substr(0, colon)) + "/" + name;
+    if (access(file.c_str(), X_OK) == 0) return file;
+    rest = colon == std::string_view::npos ? "" : rest.substr(colon + 1);
+  }
+  return "";
+}
+
+RunPlan PlantedPlan() {
+  RunPlan plan;
+  plan.buffers = {{BufferPlan::Role::kInput, "in", 256, false},
+                  {BufferPlan::Role::kOutput, "out", 256, false},
+                  {BufferPlan::Role::kWorkspace, "work", 256, false}};
+  LaunchPlan launch;
+  launch.kernel = "planted";
+  launch.block = {64, 1, 1};
+  launch.args = {{"in", "", ""}, {"work", "", ""}, {"out", "", ""}};
+  plan.launches = {launch};
+  return plan;
+}
+
+std::vector<std::string> Prefix(const std::string& sanitizer, const SanitizerTool& tool,
+                                const std::string& log) {
+  return {sanitizer, "--tool",           tool.name, tool.option,        "--log-file",
+          log,       "--error-exitcode", "86",      "--launch-timeout", "0"};
+}
+
+struct ToolResult {
+  std::string name;
+  SanitizerLog planted, candidate;
+  Verdict verdict;
+  double seconds = 0;
+};
+
+// A worker of its own for each program: after a finding its context is not to be trusted.
+Verdict RunUnder(const SanitizerTool& tool, const SanitizeOptions& options, const std::string& log,
+                 const std::function<Verdict(Runner*)>& use) {
+  Verdict why;
+  const std::unique_ptr<Runner> runner =
+      options.start(Prefix(options.tool, tool, log), {"KB_WORKER_PLAIN=1"}, &why);
+  return runner == nullptr ? why : use(runner.get());
+}
+
+SanitizerLog LogOf(const std::string& path) {
+  return ReadSanitizerLog(ReadFile(path, nullptr).value_or(""));
+}
+
+Verdict Plant(const SanitizerTool& tool, const Toolchain& toolchain, const std::string& arch,
+              const SanitizeOptions& options, ToolResult* result) {
+  const Scratch scratch(options.temp);
+  const CompileResult compiled = toolchain.Compile({tool.planted, "planted.cu", arch, {}});
+  if (!compiled.ok)
+    return {Status::kInfraError, "", "the planted fault does not compile: " + compiled.log};
+  WriteFileAtomically(scratch.path() + "/in.in", std::string(256, '\1'));
+  const std::string log = scratch.path() + "/log";
+  const Verdict verdict = RunUnder(tool, options, log, [&](Runner* runner) -> Verdict {
+    Verdict loaded = runner->Load({kPlantedProgram, false, compiled.cubin});
+    if (!loaded.passed()) return loaded;
+    static_cast<void>(
+        runner->Run({kPlantedProgram, PlantedPlan(), scratch.path(), 1, options.timeout_s}));
+    return {};
+  });
+  result->planted = LogOf(log);
+  if (!verdict.passed()) return verdict;
+  if (result->planted.errors > 0) return {};
+  return {Status::kInfraError, "",
+          fmt::format("{} did not report the fault that was planted for it: its silence proves "
+                      "nothing; try `{} --version`, or run with --no-sanitize",
+                      tool.name, options.tool)};
+}
+
+Verdict Examine(const SanitizerTool& tool, const Case& for_case, const std::string& judge,
+                const Program& program, const std::vector<RunPlan>& plans,
+                const SanitizeOptions& options, ToolResult* result) {
+  const Scratch scratch(options.temp);
+  const std::string log = scratch.path() + "/log";
+  Program copy = program;
+  copy.id = kCandidateProgram;
+  SourceState state;
+  const Verdict verdict = RunUnder(tool, options, log, [&](Runner* runner) -> Verdict {
+    Verdict loaded = runner->Load(copy);
+    if (!loaded.passed()) return loaded;
+    const RunnerSource source{runner, copy.id, &for_case, &plans, 1, options.timeout_s};
+    const TestReport report = RunTests(judge, for_case, MakeSource(source, &state), "",
+                                       options.seed, false, options.timeout_s, options.temp);
+    return report.verdict;
+  });
+  result->candidate = LogOf(log);
+  if (result->candidate.errors > 0) {
+    return {Status::kSanitizerError, tool.name, result->candidate.first};
+  }
+  if (!verdict.passed()) {
+    return {verdict.status == Status::kTimeoutRun ? Status::kTimeoutRun : Status::kSanitizerError,
+            tool.name,
+            fmt::format("under {}: {} {}", tool.name, VerdictName(verdict), verdict.message)};
+  }
+  if (result->candidate.complete) return {};
+  return {Status::kInfraError, "", fmt::format("{} ended without a summary in its log", tool.name)};
+}
+
+Value ToValue(const ToolResult& result) {
+  Value value;
+  value.Set("name", result.name).Set("errors", result.candidate.errors);
+  value.Set("planted_found", result.planted.errors > 0).Set("seconds", result.seconds);
+  if (!result.candidate.first.empty()) value.Set("first", result.candidate.first);
+  return value;
+}
+
+}  // namespace
+
+std::string FindComputeSanitizer() {
+  for (std::string folder : NvrtcFolders()) {
+    if (folder.empty()) continue;
+    for (const char* below : {"/bin/compute-sanitizer", "/compute-sanitizer/compute-sanitizer"}) {
+      for (const std::string& file : {folder + below, folder + "/.." + below}) {
+        if (access(file.c_str(), X_OK) == 0) return file;
+      }
+    }
+  }
+  return PathSearch("compute-sanitizer");
+}
+
+std::string_view PlantedFault(std::string_view tool) {
+  for (const SanitizerTool& known : kTools) {
+    if (tool == known.name) return known.planted;
+  }
+  return "";
+}
+
+// "========= ERROR SUMMARY: 3 errors" or "========= RACECHECK SUMMARY: 2 hazards displayed (1
+// error, 1 warning)". The first line that is no header, backtrace or summary is the finding.
+SanitizerLog ReadSanitizerLog(std::string_view text) {
+  constexpr std::string_view kMark = "========= ";
+  SanitizerLog log;
+  while (!text.empty()) {
+    const size_t end = text.find('\n');
+    std::string_view line = text.substr(0, end);
+    text = end == std::string_view::npos ? "" : text.substr(end + 1);
+    if (!line.starts_with(kMark)) continue;
+    line.remove_prefix(kMark.size());
+    if (const size_t summary = line.find("SUMMARY: "); summary != std::string_view::npos) {
+      log.complete = true;
+      log.errors += atoi(std::string(line.substr(summary + 9, 12)).c_str());
+    } else if (log.first.empty() && !line.empty() && line[0] != ' ' &&
+               !line.starts_with("COMPUTE-SANITIZER")) {
+      log.first = Printable(line.substr(0, 300));
+    }
+  }
+  return log;
+}
+
+StageReport ProveSanitized(const Case& for_case, const std::string& judge, const Program& program,
+                           const std::vector<RunPlan>& plans, const Toolchain& toolchain,
+                           const std::string& arch, const SanitizeOptions& options) {
+  StageReport stage{"sanitize", {}, 0, {}};
+  if (options.tool.empty()) {
+    stage.verdict = {Status::kSkipped, "no compute-sanitizer",
+                     "compute-sanitizer is not installed; the CUDA Toolkit brings it"};
+    return stage;
+  }
+  std::vector<std::future<ToolResult>> running;
+  for (const SanitizerTool& tool : kTools) {
+    running.push_back(std::async(std::launch::async, [&, tool] {
+      const auto start = std::chrono::steady_clock::now();
+      ToolResult result;
+      result.name = tool.name;
+      result.verdict = Plant(tool, toolchain, arch, options, &result);
+      if (result.verdict.passed()) {
+        result.verdict = Examine(tool, for_case, judge, program, plans, options, &result);
+      }
+      result.seconds =
+          std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      return result;
+    }));
+  }
+  Value tools = Value::List{};
+  for (std::future<ToolResult>& one : running) {
+    const ToolResult result = one.get();
+    tools.Add(ToValue(result));
+    if (stage.verdict.passed()) stage.verdict = result.verdict;
+  }
+  stage.detail.Set("tools", tools);
+  return stage;
+}
+
+}  // namespace kb
