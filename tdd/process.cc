@@ -203,6 +203,7 @@ void Process::State::Start(const ProcessOptions& options) {
   plan.done = done_pipe.write.get();
   plan.memory_bytes = options.memory_bytes;
   plan.file_bytes = options.file_bytes;
+  plan.nice = getpriority(PRIO_PROCESS, 0);
   plan.max_processes = options.max_processes;
   init = StartChild(plan);
   if (init < 0) throw Error("cannot start " + path + ": " + std::strerror(errno));

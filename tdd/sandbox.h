@@ -36,6 +36,7 @@ struct ChildPlan {
   int done = -1;             // write end of the ChildEnd; it closes when all is over
   int64_t memory_bytes = 0;  // 0: no limit
   int64_t file_bytes = 0;
+  int nice = 0;           // our own
   int max_processes = 0;  // 0: not counted
 };
 
