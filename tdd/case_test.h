@@ -52,7 +52,7 @@ class Outputs {
 };
 
 namespace internal {
-extern bool half_accumulate;  // set once, before the first run
+extern bool half_accumulate;  // while that mutant's outputs are computed
 double RoundToHalf(double x);
 void ParallelBlocks(int64_t n, const std::function<void(int64_t begin, int64_t end)>& block);
 }  // namespace internal
