@@ -69,6 +69,7 @@ void FindAll(Lookup* in, Driver* d) {
   in->Find("cuFuncSetAttribute", &d->FuncSetAttribute);
   in->Find("cuFuncGetAttribute", &d->FuncGetAttribute);
   in->FindOptional("cuFuncGetName", &d->FuncGetName);
+  in->FindOptional("cuFuncGetParamInfo", &d->FuncGetParamInfo);
   in->Find("cuLaunchKernelEx", &d->LaunchKernelEx);
   in->FindOptional("cuTensorMapEncodeTiled", &d->TensorMapEncodeTiled);
 }

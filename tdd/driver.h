@@ -84,7 +84,7 @@ struct alignas(64) TensorMap {
   uint64_t opaque[16] = {};
 };
 
-// One member a function, in the order of cuda.h. Each name is the symbol that is looked up; "?":
+// One member a function, in the order of cuda.h; driver.cc has the symbols that are looked up. "?":
 // may be missing from the library, and is then null.
 struct Driver {
   Result (*GetErrorString)(Result error, const char** text) = nullptr;     // cuGetErrorString
@@ -136,6 +136,8 @@ struct Driver {
   Result (*FuncSetAttribute)(Function function, int attribute, int value) = nullptr;
   Result (*FuncGetAttribute)(int* value, int attribute, Function function) = nullptr;
   Result (*FuncGetName)(const char** name, Function function) = nullptr;  // ?
+  Result (*FuncGetParamInfo)(Function function, size_t index, size_t* offset,
+                             size_t* bytes) = nullptr;  // cuFuncGetParamInfo?
   Result (*LaunchKernelEx)(const LaunchConfig* config, Function function, void** arguments,
                            void** extra) = nullptr;
   Result (*TensorMapEncodeTiled)(TensorMap* map, int data_type, uint32_t rank, void* address,
