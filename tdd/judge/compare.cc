@@ -11,8 +11,6 @@
 namespace kb::test::internal {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
 // The part of the elements that one thread has looked at.
 struct Part {
   Difference sum;

@@ -12,7 +12,6 @@ static_assert(std::endian::native == std::endian::little, "the judge is for litt
 namespace kb::test::internal {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kMaxF16 = 65504;
 constexpr double kMaxBf16 = 0x1.FEp127;
 

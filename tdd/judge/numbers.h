@@ -3,11 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string_view>
 
 #include "tdd/dtype.h"
 
 namespace kb::test::internal {
+
+inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 struct Format {
   Dtype dtype;
