@@ -31,13 +31,14 @@ struct LaunchSpec {
 
 struct WorkspaceSpec {
   std::string name;
-  Expression bytes;
+  Expression bytes;   // 1 to 64 GiB
   bool zero = false;  // cleared before each run, inside the timed part
 };
 
 // cuTensorMapEncodeTiled: a tiled view of an input or output, passed as __grid_constant__.
 struct TensorMapSpec {
   std::string name, tensor;
+  int line = 0;
   Dtype dtype = Dtype::kBf16;
   std::vector<Expression> dims;     // innermost first, elements
   std::vector<Expression> strides;  // bytes, of all dimensions but the innermost
@@ -45,20 +46,29 @@ struct TensorMapSpec {
   int swizzle_bytes = 0;            // 0, 32, 64, 128
 };
 
+// A header that the source includes as "name".
+struct CandidateFile {
+  std::string name;  // relative to the folder
+  std::string text;
+};
+
 struct Candidate {
   std::string folder;  // as given
   std::string id;      // the folder's name
   CandidateKind kind = CandidateKind::kDevice;
   std::string title;
-  std::string source;               // the file, relative to the folder
-  std::string source_text;          // its bytes
-  std::vector<std::string> flags;   // compiler options from an allow-list
-  std::string arch;                 // scope, e.g. ">=sm_90a"; "" : any
-  bool precision_declared = false;  // says itself that it computes below the case's dtype
+  std::string source;                // the file, relative to the folder
+  std::string source_text;           // its bytes
+  std::vector<CandidateFile> files;  // `files:`, the only local ones that it may include
+  std::vector<std::string> flags;    // compiler options from an allow-list
+  std::string arch;                  // scope, e.g. ">=sm_90a"; "" : any
+  bool precision_declared = false;   // says itself that it computes below the case's dtype
   std::vector<WorkspaceSpec> workspaces;
   std::vector<TensorMapSpec> tensor_maps;
-  std::vector<LaunchSpec> launches;                                  // device kind
-  std::vector<std::pair<std::string, std::vector<int64_t>>> params;  // for sweeps: name -> values
+  std::vector<LaunchSpec> launches;  // device kind
+  // For sweeps: name -> values. Names of the expressions above and macros of the source
+  // (-DNAME=VALUE); the first value counts unless a sweep leaves another alone in the list.
+  std::vector<std::pair<std::string, std::vector<int64_t>>> params;
   std::string sha256;  // of launch.yaml and all files named by it
 };
 
@@ -77,6 +87,7 @@ struct LoadedCandidate {
 struct Planned {
   std::optional<RunPlan> plan;
   std::string why;
+  int line = 0;  // of launch.yaml, where known
 };
 [[nodiscard]] Planned PlanRun(const Case& for_case, const Candidate& candidate, const Axes& axes);
 
