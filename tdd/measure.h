@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,11 +25,13 @@ struct MeasureOptions {
   double budget_s = 6;        // of one workload and cache state
   int checked_per_batch = 2;  // rounds
   int64_t input_bytes = int64_t{2} << 30;  // of all input sets of a workload
-  double draw_s = 3;                       // no further sets after it; at least 3 are drawn
+  double check_s = 4;     // of a workload and cache state; one call at least is checked
+  double draw_s = 3;      // no further sets after it; at least 3 are drawn
   double energy_s = 2;    // of each program's loop; 0: no energy, and no check by its loop
   double timeout_s = 60;  // of one batch
   bool cold = true, warm = true;
-  std::string temp;  // scratch folders are made below it
+  std::string temp;             // scratch folders are made below it
+  std::function<double()> now;  // our clock, seconds; empty: the steady clock. For tests
 };
 
 // One of the two programs: loaded in the runner as `program`.
