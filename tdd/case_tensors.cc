@@ -203,8 +203,9 @@ void ReadTensors(const Value& file, SpecReader& reader, const std::vector<std::s
   }
   if (reader.CheckNames(inputs, "inputs", kMaxInputs)) {
     for (const auto& [name, entry] : inputs.AsMap()) ReadInput(name, entry, reader, names, value);
-    const bool drawn = std::any_of(value->inputs.begin(), value->inputs.end(),
-                                   [](const TensorSpec& t) { return !t.scalar; });
+    const bool drawn =
+        std::any_of(inputs.AsMap().begin(), inputs.AsMap().end(),
+                    [](const auto& entry) { return entry.second["value"].IsNull(); });
     if (!drawn) {
       reader.Error(inputs.line(), "no input is drawn: the answer would be the same each time",
                    "add an input with a shape");

@@ -37,9 +37,8 @@ std::string LittleEndian(T value) {
 uint16_t EncodeHalf(double value, int exponent_bits, int fraction_bits) {
   const int bias = (1 << (exponent_bits - 1)) - 1;
   const uint32_t infinity = ((1u << exponent_bits) - 1) << fraction_bits;
-  int exponent = 0;
-  static_cast<void>(std::frexp(std::fabs(value), &exponent));
-  exponent = std::max(exponent - 1, 1 - bias);  // subnormal below
+  // Below the least normal number, all have its exponent; 0 has none of its own.
+  const int exponent = value == 0 ? 1 - bias : std::max(std::ilogb(value), 1 - bias);
   const double units = std::nearbyint(std::ldexp(std::fabs(value), fraction_bits - exponent));
   // units of a normal number is 2^fraction_bits or more; the sum carries into the exponent.
   const double field = units + std::ldexp(exponent + bias - 1, fraction_bits);

@@ -13,18 +13,23 @@ namespace {
 
 constexpr size_t kMaxDiagnostics = 100;  // of one file: more help nobody
 
-// Levenshtein's distance of two short words.
+// Letters to insert, drop, change or swap with the next one (optimal string alignment).
 size_t Distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  std::vector<size_t> before, last(b.size() + 1), row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) last[j] = j;
   for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = std::exchange(row[0], i);
+    row[0] = i;
     for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = std::exchange(row[j], std::min({replaced, row[j] + 1, row[j - 1] + 1}));
+      const size_t replaced = last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      row[j] = std::min({replaced, last[j] + 1, row[j - 1] + 1});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+        row[j] = std::min(row[j], before[j - 2] + 1);
+      }
     }
+    before = last;
+    last = row;
   }
-  return row[b.size()];
+  return last[b.size()];
 }
 
 }  // namespace
@@ -132,12 +137,9 @@ bool SpecReader::CheckNames(const Value& map, const std::string& what, size_t li
     return false;
   }
   std::set<std::string, std::less<>> seen;
-  bool good = true;
   for (const auto& [name, value] : map.AsMap()) {
-    const bool fits = IsSpecName(name);
     const bool first = seen.insert(name).second;
-    good = good && fits && first;
-    if (!fits) {
+    if (!IsSpecName(name)) {
       Error(value.line(), what + ": " + Shown(name) + " cannot be a name",
             "a letter, then letters, digits and _, at most 64; min, max, ceil_div, align and log2 "
             "are taken");
@@ -146,7 +148,7 @@ bool SpecReader::CheckNames(const Value& map, const std::string& what, size_t li
             "leave one of them out");
     }
   }
-  return good;
+  return true;
 }
 
 std::optional<std::string> SpecReader::Text(const Value& map, std::string_view key, bool required) {

@@ -30,7 +30,8 @@ class SpecReader {
   // No other keys than `known`, none twice. `what`: "input x". False: not a map.
   bool CheckKeys(const Value& map, const std::string& what,
                  std::initializer_list<std::string_view> known);
-  // Entries of a map with names that may be names (IsSpecName), at most `limit` of them.
+  // A map whose keys may be names (IsSpecName), none twice, at most `limit` of them. False: there
+  // is nothing to read. Bad names are told, and may be read on so that nothing is told twice.
   bool CheckNames(const Value& map, const std::string& what, size_t limit);
   // Neither is there: nullopt, silently unless `required`. Another type: nullopt and an error.
   [[nodiscard]] std::optional<std::string> Text(const Value& map, std::string_view key,
