@@ -54,7 +54,8 @@ struct EntryState {
 //  - the newest that has, on the claim's GPU, contradicts: refuted. It failed through a fault of
 //    the candidate, or no longer supports the claim, or its ratio is below the first one's by
 //    more than RatiosAgree allows;
-//  - two of them agree: replicated (they are separate runs: the same run has the same digest);
+//  - another one agrees with the first: replicated (two files are two runs: one run has one
+//    digest);
 //  - else proved. `best` is the first one, not the fastest: the luckiest run proves least.
 [[nodiscard]] EntryState StateFromEvidence(const Value& front_matter,
                                            const std::vector<EvidenceFile>& evidence);

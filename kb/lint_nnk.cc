@@ -3,9 +3,12 @@
 #include <cmath>
 #include <filesystem>
 
+#include "kb/entry_state.h"
 #include "kb/file.h"
+#include "kb/json.h"
 #include "kb/lint_internal.h"
 #include "kb/nnk.h"
+#include "kb/sha256.h"
 
 namespace kb {
 namespace {
@@ -35,6 +38,16 @@ bool HasNumber(std::string_view text) {
     if (IsDigit(text[i]) && !IsAlnum(before) && before != '_') return true;
   }
   return false;
+}
+
+// Equal, whether a number was written as 12 or as 12.0.
+bool SameNumbers(const Value& a, const Value& b) {
+  if (a.IsNumber() && b.IsNumber()) return a.AsDouble() == b.AsDouble();
+  if (!a.IsList() || !b.IsList() || a.AsList().size() != b.AsList().size()) return a == b;
+  for (size_t i = 0; i < a.AsList().size(); ++i) {
+    if (!SameNumbers(a.AsList()[i], b.AsList()[i])) return false;
+  }
+  return true;
 }
 
 class NnkCheck {
@@ -189,18 +202,55 @@ class NnkCheck {
     namespace fs = std::filesystem;
     std::error_code error;
     if (!fs::is_regular_file(document_.path, error)) return;
-    const fs::path folder(std::string(DirName(document_.path)));
-    bool evidence = false;
-    fs::directory_iterator it(folder / "evidence", error);
-    while (!error && it != fs::directory_iterator() && !evidence) {
-      evidence = it->path().extension() == ".json";
-      it.increment(error);
+    const std::string folder(DirName(document_.path));
+    CheckEvidence(ReadEvidence(folder.empty() ? "." : folder));
+    if (!fs::is_directory(fs::path(folder) / "candidate", error)) {
+      return report_.Add("nnk-candidate", 1, "there is no folder candidate/ beside the entry");
     }
-    if (!evidence) {
+    CheckCandidateFiles(folder);
+  }
+
+  // Each file that the entry names with its hash is there and unchanged.
+  void CheckCandidateFiles(const std::string& folder) {
+    for (const auto& [name, sha256] : front_["candidate"]["files_sha256"].AsMap()) {
+      const bool safe = name.find("..") == std::string::npos && !name.starts_with('/');
+      const std::optional<std::string> bytes =
+          safe ? ReadFile(folder + "/candidate/" + name) : std::nullopt;
+      if (bytes && Sha256(*bytes) == sha256.AsString()) continue;
+      Add("nnk-candidate", "candidate",
+          "candidate/" + Printable(name) +
+              (bytes ? " is not the file that was measured" : " is missing"));
+    }
+  }
+
+  void CheckEvidence(const EvidenceFolder& evidence) {
+    if (evidence.found == 0) {
       report_.Add("nnk-evidence", 1, "there is no evidence/*.json beside the entry");
     }
-    if (!fs::is_directory(folder / "candidate", error)) {
-      report_.Add("nnk-candidate", 1, "there is no folder candidate/ beside the entry");
+    if (!evidence.faults.empty()) {
+      const size_t more = evidence.faults.size() - 1;
+      report_.Add("nnk-evidence-digest", 1,
+                  evidence.faults[0].message +
+                      (more > 0 ? " (and " + std::to_string(more) + " more)" : ""));
+    }
+    if (!evidence.files.empty()) CheckState(StateFromEvidence(front_, evidence.files));
+  }
+
+  // "stale" is always allowed: it says less than the evidence does.
+  void CheckState(const EntryState& computed) {
+    if (IsNnkState(entry_.state) && entry_.state != "stale" && entry_.state != computed.state) {
+      Add("nnk-state", "state",
+          "state is " + Quoted(entry_.state) + ", by its evidence it is " + Quoted(computed.state) +
+              ": " + computed.why);
+    }
+    if (!computed.best) return;
+    const Value best = BestValue(*computed.best);
+    for (const auto& [key, value] : best.AsMap()) {
+      const Value& stated = front_["best"][key];
+      if (stated.IsNull() || SameNumbers(stated, value)) continue;
+      Add("nnk-state", "best",
+          "best." + key + " is " + Quoted(WriteJson(stated)) + ", by the evidence it is " +
+              Quoted(WriteJson(value)));
     }
   }
 

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "kb/evidence.h"
+#include "kb/json.h"
 #include "kb/sha256.h"
 #include "tests/cli/cli_fixture.h"
 #include "tests/cli/skill_rules.h"
@@ -43,7 +45,18 @@ class ExportCommand : public CliTest {
               (license.empty() ? "" : ", license: " + license) +
               "}\n---\nKeep rows in registers.\n");
     Write("nnk/" + id + "/candidate/kernel.cu", "__global__ void k() {}\n");
-    Write("nnk/" + id + "/evidence/h200.json", "{\"median_us\": 12.5}\n");
+    Write("nnk/" + id + "/evidence/" + EvidenceFileName(Evidence()), WriteJson(Evidence()));
+  }
+
+  // An evaluation that bears out what WriteEntry claims.
+  static Value Evidence() {
+    const std::string text =
+        R"({"kb": "evaluation/1", "status": "PASSED", "case": {"sha256": "HASH"},
+            "environment": {"gpu": "H200"}, "measure": [{"workload": "n", "cold_l2": true,
+            "baseline": {"id": "naive", "median": 18.75}, "candidate": {"median": 12.5},
+            "ratio": {"median": 1.5, "ci95": [1.4, 1.6]}}]})";
+    std::string hashed = text;
+    return *ParseJson(hashed.replace(text.find("HASH"), 4, kHash));
   }
 
   static std::string Exported(const std::string& name) {
@@ -134,7 +147,7 @@ TEST_F(ExportCommand, AnEntryBecomesASkillWithItsEvidence) {
         "Not when: rows are short", "kb-evidence: \"softmax.H200_v1\"",
         "**Claim** (proved): Row softmax is 1.5x faster [nnk:softmax.H200_v1]",
         "Keep rows in registers.", "__global__ void k() {}", "- GPU: H200\n", "- speedup: 1.5\n",
-        "[1.4,1.6]", "`assets/evidence/h200.json`", "kb tdd prove nnk/softmax.H200_v1"}) {
+        "[1.4,1.6]", "`assets/evidence/h200-", "kb tdd prove nnk/softmax.H200_v1"}) {
     EXPECT_THAT(text, HasSubstr(part)) << part;
   }
   EXPECT_EQ(Slurp("out/.agents/skills/softmax-h200-v1/assets/candidate/kernel.cu"),

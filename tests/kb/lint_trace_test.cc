@@ -4,8 +4,11 @@
 
 #include <filesystem>
 
+#include "kb/evidence.h"
 #include "kb/file.h"
+#include "kb/json.h"
 #include "kb/lint_internal.h"
+#include "kb/sha256.h"
 #include "tests/kb/lint_fixture.h"
 
 namespace kb {
@@ -238,19 +241,80 @@ TEST(LintNnk, SurvivorsMayBeListed) {
   EXPECT_THAT(LintEntryText(With(kEntry, "survivors: 1", "survivors: [m7]")), IsEmpty());
 }
 
-TEST(LintNnk, AnEntryOnDiskHasItsFolders) {
-  const std::string root = testing::TempDir() + "kb_lint_nnk_" + std::to_string(getpid());
-  const std::string folder = root + "/saxpy-f4";
-  std::filesystem::create_directories(folder + "/candidate");
-  WriteFileAtomically(folder + "/NNK.md", kEntry);
-  EXPECT_THAT(Rules(LintText(folder + "/NNK.md", kEntry)), ElementsAre("nnk-evidence"));
-  std::filesystem::create_directories(folder + "/evidence");
-  EXPECT_THAT(Rules(LintText(folder + "/NNK.md", kEntry)), ElementsAre("nnk-evidence"));
-  WriteFileAtomically(folder + "/evidence/1.json", "{}");
-  EXPECT_THAT(LintText(folder + "/NNK.md", kEntry), IsEmpty());
-  std::filesystem::remove_all(folder + "/candidate");
-  EXPECT_THAT(Rules(LintText(folder + "/NNK.md", kEntry)), ElementsAre("nnk-candidate"));
-  std::filesystem::remove_all(root);
+// Evidence for the numbers of kEntry.
+Value Evidence(double speedup = 1.2683) {
+  const char* text =
+      R"({"kb": "evaluation/1", "status": "PASSED", "created": "2026-01-01T00:00:00Z",
+    "case": {"sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"},
+    "environment": {"gpu": "H200"}, "measure": [{"workload": "n", "cold_l2": true,
+    "baseline": {"id": "scalar", "median": 238.2}, "candidate": {"median": 187.8},
+    "ratio": {"median": SPEEDUP, "ci95": [1.2679, 1.2688]}, "faster": true}]})";
+  return *ParseJson(With(text, "SPEEDUP", std::to_string(speedup)));
+}
+
+class LintNnkFolder : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::filesystem::create_directories(folder_ + "/candidate");
+    std::filesystem::create_directories(folder_ + "/evidence");
+    WriteFileAtomically(folder_ + "/NNK.md", kEntry);
+  }
+  void TearDown() override { std::filesystem::remove_all(root_); }
+  void Write(const Value& evidence, std::string name = "") {
+    if (name.empty()) name = EvidenceFileName(evidence);
+    WriteFileAtomically(folder_ + "/evidence/" + name, WriteJson(evidence, 1));
+  }
+  Diagnostics LintIt(const std::string& text = kEntry) {
+    return LintText(folder_ + "/NNK.md", text);
+  }
+
+  const std::string root_ = testing::TempDir() + "kb_lint_nnk_" + std::to_string(getpid());
+  const std::string folder_ = root_ + "/saxpy-f4";
+};
+
+TEST_F(LintNnkFolder, AnEntryOnDiskHasItsFolders) {
+  EXPECT_THAT(Rules(LintIt()), ElementsAre("nnk-evidence"));
+  std::filesystem::remove_all(folder_ + "/evidence");
+  EXPECT_THAT(Rules(LintIt()), ElementsAre("nnk-evidence"));
+  std::filesystem::create_directories(folder_ + "/evidence");
+  Write(Evidence());
+  EXPECT_THAT(LintIt(), IsEmpty());
+  std::filesystem::remove_all(folder_ + "/candidate");
+  EXPECT_THAT(Rules(LintIt()), ElementsAre("nnk-candidate"));
+}
+
+TEST_F(LintNnkFolder, EvidenceThatWasEditedIsAnError) {
+  Write(Evidence());
+  Write(Evidence(1.2684), EvidenceFileName(Evidence()));
+  EXPECT_THAT(Rules(LintIt()), ElementsAre("nnk-evidence-digest"));
+  Write(Evidence());
+  Write(Value(Value::Map{{"median_us", 1.5}}), "h200.json");
+  EXPECT_THAT(Rules(LintIt()), ElementsAre("nnk-evidence-digest"));
+}
+
+TEST_F(LintNnkFolder, StateAndBestAreWhatTheEvidenceSays) {
+  Write(Evidence());
+  const Change changes[] = {{"state: proved", "state: replicated", "nnk-state"},
+                            {"state: proved", "state: refuted", "nnk-state"},
+                            {"median_us: 187.8", "median_us: 180.8", "nnk-state"},
+                            {"speedup: 1.2683", "speedup: 1.2684", "nnk-state"},
+                            {"baseline: scalar", "baseline: slow", "nnk-state"}};
+  for (const Change& change : changes) {
+    EXPECT_THAT(Rules(LintIt(With(kEntry, change.from, change.to))), ElementsAre(change.rule))
+        << change.to;
+  }
+  EXPECT_THAT(LintIt(With(kEntry, "state: proved", "state: stale")), IsEmpty())
+      << "it says less than the evidence";
+}
+
+TEST_F(LintNnkFolder, TheCandidateIsTheOneThatWasMeasured) {
+  Write(Evidence());
+  WriteFileAtomically(folder_ + "/candidate/k.cu", "code");
+  const std::string hashed = With(kEntry, "{kind: device, ",
+                                  "{kind: device, files_sha256: {k.cu: " + Sha256("code") + "}, ");
+  EXPECT_THAT(LintIt(hashed), IsEmpty());
+  WriteFileAtomically(folder_ + "/candidate/k.cu", "other code");
+  EXPECT_THAT(Rules(LintIt(hashed)), ElementsAre("nnk-candidate"));
 }
 
 }  // namespace
