@@ -1,0 +1,305 @@
+// The emulator itself: kernels get the answers that a GPU gives, and their faults are seen.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <numeric>
+
+#include "tests/tdd/emulator/emulated_toolchain.h"
+#include "tests/tdd/emulator/kernel_text.h"
+#include "tests/tdd/emulator/launch_once.h"
+
+namespace kb {
+namespace {
+
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// Skips where there is no g++; with KB_REQUIRE_COMPILER=1 that is a failure.
+class Emulator : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (toolchain_.available()) return;
+    const char* require = std::getenv("KB_REQUIRE_COMPILER");
+    ASSERT_FALSE(require != nullptr && std::string(require) == "1") << "no g++";
+    GTEST_SKIP() << "no g++ here: install it to run kernels on the CPU";
+  }
+
+  LaunchedOnce Run(const std::string& source, LaunchOnce launch) const {
+    CompileResult compiled = toolchain_.Compile({source, "test.cu", "sm_90a", {}});
+    EXPECT_TRUE(compiled.ok) << compiled.log;
+    if (!compiled.ok) return {};
+    launch.driver = KB_FAKE_CUDA;
+    launch.cubin = compiled.cubin;
+    if (launch.kernel.empty()) launch.kernel = "f";
+    return RunOnce(launch);
+  }
+
+  // One block of `threads` that fills `count` ints, which start as -1.
+  std::vector<int> Ints(const std::string& body, unsigned threads, size_t count = 0,
+                        unsigned shared_bytes = 0) const {
+    LaunchOnce launch;
+    launch.block = threads;
+    launch.shared_bytes = shared_bytes;
+    launch.buffers = {BytesOf(std::vector<int>(count == 0 ? threads : count, -1))};
+    launch.args = {{0, ""}};
+    LaunchedOnce done =
+        Run("extern \"C\" __global__ void f(int* out) {\n  int t = threadIdx.x;\n" + body + "\n}\n",
+            launch);
+    EXPECT_EQ(done.result, 0) << done.error;
+    return done.result != 0 ? std::vector<int>() : ElementsOf<int>(done.buffers[0]);
+  }
+
+  EmulatedToolchain toolchain_;
+};
+
+std::vector<int> Iota(int count) {
+  std::vector<int> values(static_cast<size_t>(count));
+  std::iota(values.begin(), values.end(), 0);
+  return values;
+}
+
+TEST_F(Emulator, RunsEachThreadOfEachBlockOnce) {
+  LaunchOnce launch;
+  launch.grid = 7;
+  launch.block = 33;
+  launch.buffers = {BytesOf(std::vector<int>(7 * 33, 0))};
+  launch.args = {{0, ""}, {-1, BytesOf(5)}};
+  LaunchedOnce done =
+      Run("extern \"C\" __global__ void f(int* x, int by) {\n"
+          "  atomicAdd(&x[blockIdx.x * blockDim.x + threadIdx.x], by);\n}\n",
+          launch);
+  ASSERT_EQ(done.result, 0) << done.error;
+  EXPECT_THAT(ElementsOf<int>(done.buffers[0]), Each(5));
+}
+
+TEST_F(Emulator, BarriersKeepTheBlockTogether) {
+  const std::string with =
+      "__shared__ int s[256];\n s[t] = t;\n __syncthreads();\n out[t] = s[255 - t];";
+  std::vector<int> reversed = Iota(256);
+  std::reverse(reversed.begin(), reversed.end());
+  EXPECT_EQ(Ints(with, 256), reversed);
+}
+
+TEST_F(Emulator, AMissingBarrierChangesTheAnswer) {
+  const std::string without = "__shared__ int s[256];\n s[t] = t;\n out[t] = s[255 - t];";
+  std::vector<int> reversed = Iota(256);
+  std::reverse(reversed.begin(), reversed.end());
+  EXPECT_NE(Ints(without, 256), reversed);
+}
+
+TEST_F(Emulator, AMissingSecondBarrierChangesTheAnswer) {
+  auto sum = [&](const std::string& second) {
+    return Ints(
+        "__shared__ int s[64];\n int mine = t;\n"
+        "for (int i = 0; i < 8; ++i) {\n s[t] = mine;\n __syncthreads();\n"
+        "mine = s[(t + 1) % 64] + 1;\n" +
+            second + "}\n out[t] = mine;",
+        64);
+  };
+  EXPECT_EQ(sum("__syncthreads();\n")[0], 16);
+  EXPECT_NE(sum(""), sum("__syncthreads();\n"));
+}
+
+TEST_F(Emulator, SharedMemoryIsStaleBeforeItIsWritten) {
+  EXPECT_THAT(Ints("__shared__ int s[32];\n out[t] = s[t];", 32), Each(-1));
+  EXPECT_THAT(Ints("extern __shared__ int d[];\n out[t] = d[t];", 32, 0, 128), Each(-1));
+}
+
+TEST_F(Emulator, DynamicSharedMemoryIsSharedByTheBlock) {
+  EXPECT_EQ(Ints("extern __shared__ __align__(16) int d[];\n d[31 - t] = 31 - t;\n"
+                 "__syncthreads();\n out[t] = d[t];",
+                 32, 0, 128),
+            Iota(32));
+}
+
+TEST_F(Emulator, ShufflesMoveValuesAsAWarpDoes) {
+  struct Case {
+    const char* expression;
+    std::vector<int> want;  // of lanes 0, 1, 30, 31
+  };
+  const Case cases[] = {
+      {"__shfl_sync(~0u, t, 3)", {3, 3, 3, 3}},
+      {"__shfl_sync(~0u, t, 1, 8)", {1, 1, 25, 25}},
+      {"__shfl_up_sync(~0u, t, 1)", {0, 0, 29, 30}},
+      {"__shfl_down_sync(~0u, t, 2)", {2, 3, 30, 31}},
+      {"__shfl_xor_sync(~0u, t, 1)", {1, 0, 31, 30}},
+      {"__shfl_down_sync(~0u, t, 1, 16)", {1, 2, 31, 31}},
+      {"int(__shfl_sync(~0u, double(t) + 0.5, 7) * 2)", {15, 15, 15, 15}},
+      {"__reduce_add_sync(~0u, t)", {496, 496, 496, 496}},
+      {"__popc(__ballot_sync(~0u, t % 3 == 0))", {11, 11, 11, 11}},
+      {"__any_sync(~0u, t == 9)", {1, 1, 1, 1}},
+      {"__all_sync(~0u, t < 31)", {0, 0, 0, 0}},
+      {"int(__match_any_sync(~0u, t / 16) & 0x10001)", {1, 1, 65536, 65536}},
+      {"__syncthreads_count(t < 5)", {5, 5, 5, 5}},
+      {"__syncthreads_and(t < 32)", {1, 1, 1, 1}},
+      {"__syncthreads_or(t > 40)", {0, 0, 0, 0}},
+      {"int(__activemask())", {-1, -1, -1, -1}},
+  };
+  std::string body;
+  for (const Case& c : cases) body += std::string("*out++ = ") + c.expression + ";\n";
+  std::vector<int> got = Ints("out += t * " + std::to_string(std::size(cases)) + ";\n" + body, 32,
+                              32 * std::size(cases));
+  ASSERT_FALSE(got.empty());
+  for (size_t i = 0; i < std::size(cases); ++i) {
+    auto lane = [&](size_t l) { return got[l * std::size(cases) + i]; };
+    EXPECT_THAT((std::vector<int>{lane(0), lane(1), lane(30), lane(31)}), cases[i].want)
+        << cases[i].expression;
+  }
+}
+
+TEST_F(Emulator, DivergedLanesShuffleAmongThemselves) {
+  EXPECT_EQ(Ints("if (t < 16) out[t] = __shfl_sync(0xffffu, t, 5);\n"
+                 "else out[t] = __shfl_sync(0xffff0000u, t, 20);",
+                 32)[31],
+            20);
+}
+
+TEST_F(Emulator, HalvesRoundToNearestEven) {
+  EXPECT_THAT(Ints("const float x[] = {1.0f, 1.00390625f, 1.01171875f, 3.4e38f, -2.5f};\n"
+                   "out[t] = __bfloat16_as_ushort(__float2bfloat16(x[t]));",
+                   5),
+              ElementsAre(0x3f80, 0x3f80, 0x3f82, 0x7f80, 0xc020));
+  EXPECT_THAT(Ints("const float x[] = {1.0f, 65519.0f, 65520.0f, 5.9604645e-8f, 1.00048828125f};\n"
+                   "out[t] = __half_as_ushort(__float2half(x[t]));",
+                   5),
+              ElementsAre(0x3c00, 0x7bff, 0x7c00, 1, 0x3c00));
+}
+
+struct Fault {
+  const char* name;
+  const char* body;
+  const char* error;
+};
+class EmulatorFault : public Emulator, public ::testing::WithParamInterface<Fault> {};
+
+TEST_P(EmulatorFault, IsSeen) {
+  LaunchOnce launch;
+  launch.block = 64;
+  launch.shared_bytes = 256;
+  launch.buffers = {std::string(1024, '\0')};
+  launch.args = {{0, ""}};
+  launch.environment = {"KB_EMULATOR_LIMIT_S=1"};
+  LaunchedOnce done = Run(std::string("extern \"C\" __global__ void f(int* out) {\n"
+                                      "  __shared__ int s[64];\n  extern __shared__ int d[];\n"
+                                      "  int t = threadIdx.x;\n  s[t] = d[t] = t;\n") +
+                              GetParam().body + "\n}\n",
+                          launch);
+  EXPECT_THAT(done.error, HasSubstr(GetParam().error)) << done.result;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, EmulatorFault,
+    ::testing::Values(
+        Fault{"PastTheEnd", "out[256 + t] = 1;", "CUDA_ERROR_ILLEGAL_ADDRESS"},
+        Fault{"BeforeTheBegin", "out[-100000 - t] = 1;", "CUDA_ERROR_ILLEGAL_ADDRESS"},
+        Fault{"ReadPastTheEnd", "if (out[1 << 20] == 3) out[0] = 1;", "CUDA_ERROR_ILLEGAL_ADDRESS"},
+        Fault{"Null", "*(volatile int*)nullptr = t;", "CUDA_ERROR_ILLEGAL_ADDRESS"},
+        Fault{"StaticSharedOverrun", "s[t + 64] = 1; out[t] = s[0];", "CUDA_ERROR_ILLEGAL_ADDRESS"},
+        Fault{"DynamicSharedOverrun", "d[t + 64] = 1;", "CUDA_ERROR_ILLEGAL_ADDRESS"},
+        Fault{"DynamicSharedFarOverrun", "d[t + 4096] = 1;", "CUDA_ERROR_ILLEGAL_ADDRESS"},
+        Fault{"Misaligned", "*(int4*)(out + 1) = make_int4(1, 2, 3, 4);",
+              "CUDA_ERROR_MISALIGNED_ADDRESS"},
+        Fault{"Trap", "if (t == 9) __trap();", "CUDA_ERROR_LAUNCH_FAILED"},
+        Fault{"Assert", "assert(t < 63);", "CUDA_ERROR_ASSERT"},
+        Fault{"WarpFunctionOfSomeLanes",
+              "if (t < 7) out[t] = __shfl_sync(~0u, t, 0);\n"
+              "__syncthreads();",
+              "CUDA_ERROR_LAUNCH_TIMEOUT"},
+        Fault{"LaneOutsideItsMask", "__syncwarp(1u);", "CUDA_ERROR_LAUNCH_FAILED"},
+        Fault{"EndlessLoop", "while (*(volatile int*)out == 0) {}", "CUDA_ERROR_LAUNCH_TIMEOUT"},
+        Fault{"EndlessRecursionOfStack",
+              "int a[100000]; for (int i = 0; i < 100000; ++i) "
+              "((volatile int*)a)[i] = t;",
+              "CUDA_ERROR_ILLEGAL_ADDRESS"}),
+    [](const auto& test) { return std::string(test.param.name); });
+
+TEST_F(Emulator, AFaultIsStickyUntilTheProcessEnds) {
+  LaunchOnce launch;
+  launch.buffers = {std::string(4, '\0')};
+  launch.args = {{0, ""}};
+  const char kSource[] = "extern \"C\" __global__ void f(int* x) { x[1 << 20] = 1; }\n";
+  LaunchedOnce done = Run(kSource, launch);
+  EXPECT_EQ(done.result, 700);
+  EXPECT_TRUE(done.buffers.empty());
+}
+
+struct Launching {
+  const char* name;
+  unsigned block, shared_bytes;
+  const char* kernel;
+  int result;
+};
+class EmulatorLimits : public Emulator, public ::testing::WithParamInterface<Launching> {};
+
+TEST_P(EmulatorLimits, AreThoseOfTheGpu) {
+  LaunchOnce launch;
+  launch.block = GetParam().block;
+  launch.shared_bytes = GetParam().shared_bytes;
+  launch.kernel = GetParam().kernel;
+  EXPECT_EQ(Run("extern \"C\" __global__ void f() { __shared__ int s[1024]; s[threadIdx.x] = 1; }",
+                launch)
+                .result,
+            GetParam().result);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EmulatorLimits,
+                         ::testing::Values(Launching{"Fits", 1024, 0, "f", 0},
+                                           Launching{"TooManyThreads", 1025, 0, "f", 1},
+                                           Launching{"MuchShared", 32, 200 << 10, "f", 0},
+                                           Launching{"StaticAndDynamicTooMuch", 32, 226 << 10, "f",
+                                                     1},
+                                           Launching{"NoSuchKernel", 32, 0, "g", 500}),
+                         [](const auto& test) { return std::string(test.param.name); });
+
+TEST_F(Emulator, IsQuickEnoughForAMillionElements) {
+  LaunchOnce launch;
+  launch.grid = 4096;
+  launch.block = 256;
+  launch.buffers = {BytesOf(std::vector<float>(1 << 20, 1.0f)), BytesOf(std::vector<float>(4096))};
+  launch.args = {{0, ""}, {1, ""}};
+  LaunchedOnce done =
+      Run("extern \"C\" __global__ void f(const float* x, float* y) {\n"
+          "  __shared__ float s[8];\n"
+          "  float v = x[blockIdx.x * 256 + threadIdx.x];\n"
+          "  for (int d = 16; d > 0; d /= 2) v += __shfl_down_sync(~0u, v, d);\n"
+          "  if (threadIdx.x % 32 == 0) s[threadIdx.x / 32] = v;\n"
+          "  __syncthreads();\n"
+          "  if (threadIdx.x == 0) {\n"
+          "    for (int i = 1; i < 8; ++i) v += s[i];\n"
+          "    y[blockIdx.x] = v;\n"
+          "  }\n}\n",
+          launch);
+  ASSERT_EQ(done.result, 0) << done.error;
+  EXPECT_THAT(ElementsOf<float>(done.buffers[1]), Each(256.0f));
+}
+
+TEST_F(Emulator, RefusesWhatItCannotRun) {
+  CompileResult asm_code = toolchain_.Compile(
+      {"extern \"C\" __global__ void f() {\n  asm volatile(\"trap;\");\n}\n", "t.cu", "", {}});
+  EXPECT_FALSE(asm_code.ok);
+  EXPECT_THAT(asm_code.log, HasSubstr("t.cu:2: error: the emulator does not run inline PTX"));
+  CompileResult host = toolchain_.Compile({"#include <vector>\n", "t.cu", "", {}});
+  EXPECT_FALSE(host.ok);
+  CompileResult wrong = toolchain_.Compile({"__global__ void f() { g(); }\n", "t.cu", "", {}});
+  EXPECT_FALSE(wrong.ok);
+  EXPECT_THAT(wrong.log, HasSubstr("t.cu:1"));
+}
+
+TEST(FindKernels, FindsNamesInAnyOfTheUsualForms) {
+  EXPECT_THAT(
+      FindKernels("extern \"C\" __global__ void a(int x) {}\n"
+                  "__global__ void __launch_bounds__(256, 2) b(int) {}\n"
+                  "extern \"C\" __global__ __launch_bounds__(128)\n# 3 \"t.cu\"\nvoid c() {}"
+                  "extern \"C\" __global__ void a(int x);"),
+      ElementsAre("a", "b", "c"));
+}
+
+TEST(FindInlineAssembly, GivesTheLine) {
+  EXPECT_EQ(FindInlineAssembly("int plasma;\n"), 0);
+  EXPECT_EQ(FindInlineAssembly("a\n# 7 \"t.cu\"\nb\nasm(\"x\");"), 8);
+}
+
+}  // namespace
+}  // namespace kb
