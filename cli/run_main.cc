@@ -4,6 +4,7 @@
 
 #include "cli/args.h"
 #include "cli/help.h"
+#include "cli/worker_command.h"
 #include "kb/error.h"
 #include "kb/file.h"
 
@@ -51,6 +52,7 @@ int Dispatch(const Invocation& invocation, Streams& streams) {
 }  // namespace
 
 int RunMain(std::span<const std::string> argv, Streams& streams) {
+  if (const auto exit_code = RunWorkerCommand(argv, streams)) return *exit_code;
   const Invocation invocation = ParseCommandLine(argv);
   const std::string color = invocation.args.Get("--color", "auto");
   if (color != "auto") streams.color = color == "always";

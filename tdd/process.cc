@@ -75,7 +75,7 @@ Pipe MakePipe() {
 }
 
 std::string FindProgram(const std::string& name) {
-  if (name.find('/') != std::string::npos) return name;
+  if (name.find('/') != std::string::npos) return fs::absolute(name).string();
   const char* path = std::getenv("PATH");
   std::string_view rest = path == nullptr ? "/usr/local/bin:/usr/bin:/bin" : path;
   while (!name.empty() && !rest.empty()) {

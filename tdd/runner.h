@@ -22,6 +22,7 @@ struct Environment {
   int multiprocessors = 0;
   int64_t l2_bytes = 0;
   int64_t memory_bytes = 0;
+  std::string sandbox;    // what the worker is shut into: "pid, net, ... namespaces", "none"
   bool emulated = false;  // no GPU at all: a stand-in for tests; never recorded
   [[nodiscard]] Value ToValue() const;
 };
@@ -54,8 +55,11 @@ struct Timed {
   RunPlan plan;
 };
 
-// `rounds` rounds of ABBA: baseline, candidate, candidate, baseline. Each call takes the next of
-// `input_folders` (all resident on the GPU, rotated), and is timed by its own pair of CUDA events.
+// `rounds` rounds of ABBA: baseline, candidate, candidate, baseline; fewer if `timeout_s` comes
+// near. AB and BA take the next two of `input_folders` (all resident on the GPU, rotated), so that
+// both sides see the same inputs. Each call is timed by its own pair of CUDA events. Outputs and
+// workspaces are poisoned before each. If one of the two is of host kind, all streams are waited
+// for before the last event of both, so that work elsewhere counts (and is told: kRewardHack).
 struct MeasureRequest {
   Timed baseline, candidate;
   std::vector<std::string> input_folders;
@@ -124,6 +128,7 @@ struct WorkerOptions {
   std::string driver;                    // "" : libcuda.so.1; else a stand-in (tests)
   std::vector<std::string> prefix;       // e.g. compute-sanitizer and its options
   std::vector<std::string> environment;  // "NAME=value" beside the few that a worker gets
+  bool poison = true;  // false: outputs and workspaces stay as allocated, for initcheck
 };
 
 // Starts a worker. Null with a verdict of kSkipped ("no device": `*why` says what is missing) or

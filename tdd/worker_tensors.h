@@ -1,0 +1,64 @@
+// The buffers of a plan on the GPU: inputs read from files, shared by all programs of a request;
+// outputs and workspaces of each program alone. The worker's side.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tdd/plan.h"
+#include "tdd/worker_gpu.h"
+#include "tdd/worker_program.h"
+
+namespace kb {
+
+using Buffers = std::map<std::string, std::unique_ptr<Buffer>>;
+
+// A file's bytes, as they are on disk, without a copy.
+class MappedFile {
+ public:
+  // Throws kInfraError if it is not there or has not `bytes` bytes.
+  MappedFile(const std::string& path, int64_t bytes);
+  ~MappedFile();
+  MappedFile(MappedFile&& other) noexcept;
+  MappedFile& operator=(MappedFile&&) = delete;
+  [[nodiscard]] std::string_view bytes() const { return bytes_; }
+
+ private:
+  std::string_view bytes_;
+};
+
+// The inputs of `folder`/in.<name>, resident.
+class InputSet {
+ public:
+  InputSet(const Gpu& gpu, const RunPlan& plan, const std::string& folder);
+  [[nodiscard]] const Buffer* Find(const std::string& name) const;
+  // Throws kRuntimeError "guard" and kRewardHack "inputs-mutated".
+  void Check() const;
+
+ private:
+  Buffers buffers_;
+  std::map<std::string, MappedFile> files_;
+};
+
+// Outputs and workspaces of one program.
+class OwnTensors {
+ public:
+  OwnTensors(const Gpu& gpu, const RunPlan& plan);
+  // The plan's buffers, with the inputs from `inputs`.
+  [[nodiscard]] FindBuffer Find(const InputSet& inputs) const;
+  // 0xFF bytes into all of them: NaN, and no small number. (Not if the worker was told not to.)
+  void PoisonAsync() const;
+  void CheckGuards() const;
+  [[nodiscard]] std::vector<std::string> Download() const;  // the outputs, in the plan's order
+  // Writes out.<name> into `folder`, which is made.
+  void Write(const std::vector<std::string>& outputs, const std::string& folder) const;
+
+ private:
+  Buffers buffers_;
+  std::vector<std::string> outputs_;
+};
+
+}  // namespace kb
