@@ -227,7 +227,7 @@ void CheckPlans(const Case& for_case, const Candidate& candidate, SpecReader& re
 void ReadAll(const Value& file, SpecReader& reader, const Case& for_case, Candidate* candidate) {
   reader.CheckKeys(file, "launch.yaml",
                    {"kb", "title", "kind", "source", "files", "flags", "arch", "workspace",
-                    "tensor_maps", "launches", "params", "precision_declared"});
+                    "tensor_maps", "launches", "params", "precision_declared", "equivalent"});
   ReadHead(file, reader, candidate);
   ReadFlags(file, reader, candidate);
   ReadParams(file, reader, candidate);
