@@ -9,7 +9,9 @@
 #include <optional>
 #include <utility>
 
+#include "tdd/compile.h"
 #include "tdd/compile_batch.h"
+#include "tdd/compile_child.h"
 #include "tdd/cubin.h"
 #include "tdd/green.h"
 #include "tdd/red.h"
@@ -49,18 +51,12 @@ std::vector<Planted> Plant(const Candidate& candidate, size_t limit) {
   return planted;
 }
 
-std::string FirstError(const std::string& log) {
-  const size_t at = log.find("error");
-  if (at == std::string::npos) return "";
-  const size_t begin = log.rfind('\n', at) + 1;  // npos + 1 is 0
-  return log.substr(begin, std::min(log.find('\n', at), begin + 200) - begin);
-}
-
 void Compile(const Candidate& candidate, const MutantOptions& options,
              std::vector<Planted>* planted, RedReport* report) {
   std::vector<CompileRequest> requests;
   for (const Planted& p : *planted) {
-    requests.push_back({p.mutant.source, candidate.source, options.arch, candidate.flags});
+    requests.push_back(RequestFor(candidate, options.arch));
+    requests.back().source = p.mutant.source;
   }
   Batch batch = CompileAll(options.toolchain, std::move(requests), options.compilers,
                            options.compile_timeout_s);

@@ -62,8 +62,13 @@ std::string BoundedLog(std::string log) {
 class ProgramHandle {
  public:
   ProgramHandle(const Functions& functions, const CompileRequest& request) : f_(functions) {
-    result_ =
-        f_.create(&program_, request.source.c_str(), request.name.c_str(), 0, nullptr, nullptr);
+    std::vector<const char*> texts, names;
+    for (const SourceHeader& header : request.headers) {
+      texts.push_back(header.text.c_str());
+      names.push_back(header.name.c_str());
+    }
+    result_ = f_.create(&program_, request.source.c_str(), request.name.c_str(),
+                        static_cast<int>(names.size()), texts.data(), names.data());
   }
   ~ProgramHandle() {
     if (program_ != nullptr) f_.destroy(&program_);

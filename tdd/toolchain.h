@@ -9,11 +9,16 @@
 
 namespace kb {
 
+struct SourceHeader {
+  std::string name, text;  // what `#include "name"` gives
+};
+
 struct CompileRequest {
   std::string source;                // CUDA C++; no NUL bytes
   std::string name = "kernel.cu";    // shown in the log
   std::string arch = "sm_80";        // e.g. "sm_90a"
   std::vector<std::string> options;  // further compiler options; C++17 unless they say --std
+  std::vector<SourceHeader> headers = {};
 };
 
 struct CompileResult {

@@ -67,6 +67,16 @@ INSTANTIATE_TEST_SUITE_P(Header, NvrtcInclude,
                                            "cooperative_groups.h", "cuda/barrier", "cuda/std/array",
                                            "cub/block/block_reduce.cuh"));
 
+TEST_F(Nvrtc, HeadersOfTheRequestAreIncludedByName) {
+  CompileRequest request = {
+      std::string("#include \"part/one.h\"\n") + kAxpy, "test.cu", "sm_80", {}};
+  EXPECT_FALSE(nvrtc_->Compile(request).ok);
+  request.headers = {{"two.h", "#error not asked for\n"}, {"part/one.h", "#define ONE 1\n"}};
+  request.source += "static_assert(ONE == 1);\n";
+  const CompileResult result = nvrtc_->Compile(request);
+  EXPECT_TRUE(result.ok) << result.log;
+}
+
 TEST_F(Nvrtc, SaysItsVersion) {
   EXPECT_THAT(nvrtc_->version(), ::testing::MatchesRegex("NVRTC [0-9]+\\.[0-9]+"));
 }
