@@ -21,5 +21,16 @@ namespace kb {
 [[nodiscard]] int RunExport(const Args& args, Streams& streams);
 [[nodiscard]] int RunNewSkill(const Args& args, Streams& streams);
 [[nodiscard]] int RunNewTrace(const Args& args, Streams& streams);
+[[nodiscard]] int RunTddNew(const Args& args, Streams& streams);
+[[nodiscard]] int RunTddCheck(const Args& args, Streams& streams);
+[[nodiscard]] int RunTddRed(const Args& args, Streams& streams);
+[[nodiscard]] int RunTddRun(const Args& args, Streams& streams);
+[[nodiscard]] int RunTddJob(const Args& args, Streams& streams);
+[[nodiscard]] int RunTddRecord(const Args& args, Streams& streams);
+[[nodiscard]] int RunTddProve(const Args& args, Streams& streams);
+[[nodiscard]] int RunTddAttempt(const Args& args, Streams& streams);
+[[nodiscard]] int RunTddExploits(const Args& args, Streams& streams);
+[[nodiscard]] int RunTddPeaks(const Args& args, Streams& streams);
+[[nodiscard]] int RunWorker(const Args& args, Streams& streams);
 
 }  // namespace kb

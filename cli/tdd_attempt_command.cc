@@ -42,7 +42,9 @@ std::string CaseOf(const Args& args, const std::string& candidate) {
 Evaluation Evaluated(const Args& args, Streams& streams, const std::string& of_case,
                      const Case& loaded, const Candidate& candidate) {
   if (!args.Has("--from")) {
-    return ProveAll({{of_case, candidate.folder, {}}}, NamedOptions(args), args, streams).at(0);
+    return ProveAll({{of_case, candidate.folder, {}}}, NamedOptions(args), args, streams,
+                    Reuse::kUnlessFresh)
+        .at(0);
   }
   for (Evaluation& one : ReadResults(args.Get("--from"))) {
     if (one.case_identity["sha256"].AsString() == loaded.sha256 &&

@@ -106,8 +106,7 @@ Shard ParseShard(const std::string& text) {
 }
 
 Workshop::Workshop(const Args& args, Streams& streams) {
-  toolchain_ = OpenNvrtc(&tools_.no_toolchain);
-  tools_.toolchain = toolchain_.get();
+  tools_.toolchain = OpenNvrtc(&tools_.no_toolchain);
   tools_.kb = OwnPath();
   tools_.judges_folder = FindKbDir(args) + "/judges";
   tools_.nnk_folder = kNnkFolder;

@@ -37,7 +37,6 @@ class Workshop {
   [[nodiscard]] const std::string& judges_folder() const { return tools_.judges_folder; }
 
  private:
-  std::unique_ptr<Toolchain> toolchain_;
   ProofTools tools_;
 };
 

@@ -57,7 +57,7 @@ std::string KeyOf(const ProofTarget& target, const ProofOptions& options, const 
 
 std::vector<Evaluation> ProveHere(const std::vector<ProofTarget>& targets,
                                   const ProofOptions& options, const Args& args, Streams& streams,
-                                  const std::function<void(const Evaluation&)>& each) {
+                                  Reuse reuse) {
   const Workshop workshop(args, streams);
   const ProofTools tools = workshop.tools();
   ProofSession session(tools);
@@ -73,8 +73,9 @@ std::vector<Evaluation> ProveHere(const std::vector<ProofTarget>& targets,
     }
     const std::string key =
         KeyOf(target, options, tools, runner == nullptr ? nullptr : &runner->environment());
-    std::optional<Evaluation> known =
-        key.empty() || args.Has("--fresh") ? std::nullopt : cache.Get(key);
+    std::optional<Evaluation> known = key.empty() || reuse == Reuse::kNever || args.Has("--fresh")
+                                          ? std::nullopt
+                                          : cache.Get(key);
     if (known && !streams.quiet)
       streams.talk << "proved before with the same files; --fresh proves again\n";
     ProofOptions own = options;
@@ -85,24 +86,18 @@ std::vector<Evaluation> ProveHere(const std::vector<ProofTarget>& targets,
       if (!key.empty() && known->verdict.passed()) cache.Put(key, *known);
     }
     all.push_back(std::move(*known));
-    if (each) each(all.back());
   }
   return all;
 }
 
 std::vector<Evaluation> ProveThere(const std::string& command,
                                    const std::vector<ProofTarget>& targets,
-                                   const ProofOptions& options, const Args& args,
-                                   const std::function<void(const Evaluation&)>& each) {
+                                   const ProofOptions& options, const Args& args) {
   const Scratch scratch(fs::temp_directory_path().string());
   const std::string job = scratch.path() + "/job", result = scratch.path() + "/result.json";
   WriteJob(job, targets, options, FindKbDir(args) + "/judges");
   CarryJob(command, job, result, args.GetInt("--timeout", 3600));
-  std::vector<Evaluation> all = ReadResults(result);
-  if (each) {
-    for (const Evaluation& one : all) each(one);
-  }
-  return all;
+  return ReadResults(result);
 }
 
 }  // namespace
@@ -139,12 +134,12 @@ ProofOptions NamedOptions(const Args& args) {
 
 std::vector<Evaluation> ProveAll(const std::vector<ProofTarget>& targets,
                                  const ProofOptions& options, const Args& args, Streams& streams,
-                                 const std::function<void(const Evaluation&)>& each) {
+                                 Reuse reuse) {
   const std::string runner = args.Get("--runner", "local");
   constexpr std::string_view kCommand = "command:";
-  if (runner == "local") return ProveHere(targets, options, args, streams, each);
+  if (runner == "local") return ProveHere(targets, options, args, streams, reuse);
   if (runner.starts_with(kCommand)) {
-    return ProveThere(runner.substr(kCommand.size()), targets, options, args, each);
+    return ProveThere(runner.substr(kCommand.size()), targets, options, args);
   }
   throw Error("--runner takes local or command:WORDS with {job} and {result}, not '" +
               Printable(runner) + "'");

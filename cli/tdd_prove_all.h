@@ -1,7 +1,6 @@
 // Many proofs in a row: here, or on a machine with a GPU that a command reaches.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -16,11 +15,13 @@ namespace kb {
 // As --no-sanitize, --no-measure and --trials say.
 [[nodiscard]] ProofOptions NamedOptions(const Args& args);
 
+// Whether what was proved before with the same files, on the same GPU, may answer.
+enum class Reuse { kNever, kUnlessFresh };
+
 // One evaluation a target, in order. --runner "command:..." carries them away as a job; otherwise
-// they are proved here, and what was proved before is taken from `.kb/evaluations` unless --fresh.
-// `each`, if not empty, is told of each as it is done.
-[[nodiscard]] std::vector<Evaluation> ProveAll(
-    const std::vector<ProofTarget>& targets, const ProofOptions& options, const Args& args,
-    Streams& streams, const std::function<void(const Evaluation&)>& each = {});
+// they are proved here, and what passed before is taken from `.kb/evaluations`: see `reuse`.
+[[nodiscard]] std::vector<Evaluation> ProveAll(const std::vector<ProofTarget>& targets,
+                                               const ProofOptions& options, const Args& args,
+                                               Streams& streams, Reuse reuse);
 
 }  // namespace kb

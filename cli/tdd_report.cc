@@ -50,7 +50,8 @@ std::string CompileWords(const Value& compile) {
   for (const Value& kernel : compile["kernels"].AsList()) {
     words += fmt::format("{}{}: {} registers, {} B shared, {} B spilled", words.empty() ? "" : "; ",
                          Printable(kernel["name"].AsString()), kernel["registers"].AsInt(),
-                         kernel["shared_bytes"].AsInt(), kernel["spill_bytes"].AsInt());
+                         kernel["shared_bytes"].AsInt(),
+                         kernel["spill_store_bytes"].AsInt() + kernel["spill_load_bytes"].AsInt());
   }
   return words;
 }

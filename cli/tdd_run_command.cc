@@ -12,7 +12,7 @@ namespace kb {
 
 int RunTddRun(const Args& args, Streams& streams) {
   const std::vector<Evaluation> all =
-      ProveAll(NamedTargets(args), NamedOptions(args), args, streams);
+      ProveAll(NamedTargets(args), NamedOptions(args), args, streams, Reuse::kUnlessFresh);
   Value list = Value::List{};
   for (const Evaluation& one : all) list.Add(ToValue(one));
   if (args.Has("--out")) {

@@ -43,7 +43,7 @@ std::string CompileLine(const Evaluation& evaluation) {
   for (const Value& kernel : stage->detail["kernels"].AsList()) {
     registers = std::max(registers, kernel["registers"].AsInt());
     shared = std::max(shared, kernel["shared_bytes"].AsInt());
-    spill += kernel["spill_bytes"].AsInt();
+    spill += kernel["spill_store_bytes"].AsInt() + kernel["spill_load_bytes"].AsInt();
   }
   return fmt::format("{{status: {}, regs: {}, smem_bytes: {}, spill_bytes: {}}}",
                      StatusName(stage->verdict.status), registers, shared, spill);
@@ -125,8 +125,9 @@ std::string Why(const Evaluation& evaluation, const AttemptNote& note, const Bes
                      best.id);
 }
 
-std::string AttemptBlock(const std::string& id, const std::string& parent, const Candidate& candidate,
-                  const Evaluation& evaluation, const AttemptNote& note, const Best& best) {
+std::string AttemptBlock(const std::string& id, const std::string& parent,
+                         const Candidate& candidate, const Evaluation& evaluation,
+                         const AttemptNote& note, const Best& best) {
   const Value& row = evaluation.verdict.passed() ? MainRow(evaluation) : Value();
   std::string text = fmt::format("### {}: {}\n\n```yaml kb:attempt\nid: {}\n", id,
                                  candidate.title.empty() ? candidate.id : candidate.title, id);

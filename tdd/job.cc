@@ -110,6 +110,28 @@ std::string Inside(const std::string& folder, const std::string& relative) {
   return (fs::path(folder) / path).string();
 }
 
+// What the results of this job hold already.
+Value::List DoneBefore(const std::string& result, const std::string& sha256) {
+  if (!fs::exists(result)) return {};
+  const Value earlier = ReadJson(result, "results/1", kMaxResultBytes);
+  return earlier["job"].AsString() == sha256 ? earlier["evaluations"].AsList() : Value::List{};
+}
+
+// The red of these files in earlier results; null if they are not there or have changed.
+Value RedOf(const std::vector<Evaluation>& earlier, const std::string& case_folder,
+            const std::string& candidate_folder) {
+  const LoadedCase of_case = LoadCase(case_folder);
+  const LoadedCandidate candidate = LoadCandidate(candidate_folder, of_case.value);
+  for (const Evaluation& one : earlier) {
+    const StageReport* red = one.Find("red");
+    if (red != nullptr && one.case_identity["sha256"].AsString() == of_case.value.sha256 &&
+        one.candidate_identity["sha256"].AsString() == candidate.value.sha256) {
+      return red->detail;
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 void WriteJob(const std::string& folder, const std::vector<ProofTarget>& targets,
@@ -128,30 +150,30 @@ void WriteJob(const std::string& folder, const std::vector<ProofTarget>& targets
   WriteFileAtomically(folder + "/job.json", WriteJson(job, 1) + "\n");
 }
 
-void RunJob(const std::string& folder, const std::string& result, ProofTools tools, int shard,
-            int shards) {
+void RunJob(const std::string& folder, const std::string& result, const std::string& again,
+            ProofTools tools, int shard, int shards) {
   const Value job = ReadJson(folder + "/job.json", "job/1", kMaxFileBytes);
   const std::string sha256 = Sha256(WriteJson(job));
-  Value results = Value().Set("kb", "results/1").Set("job", sha256);
-  Value::List done;
-  if (fs::exists(result)) {
-    const Value earlier = ReadJson(result, "results/1", kMaxResultBytes);
-    if (earlier["job"].AsString() == sha256) done = earlier["evaluations"].AsList();
-  }
+  const std::vector<Evaluation> earlier =
+      again.empty() ? std::vector<Evaluation>() : ReadResults(again);
+  Value::List done = DoneBefore(result, sha256);
   tools.judges_folder = folder + "/judges";
   ProofSession session(std::move(tools));
   const Value::List& proofs = job["proofs"].AsList();
   size_t mine = 0;
   for (size_t i = static_cast<size_t>(shard); i < proofs.size(); i += static_cast<size_t>(shards)) {
     if (mine++ < done.size()) continue;
+    const std::string of_case = Inside(folder, proofs[i]["case"].AsString());
+    const std::string candidate = Inside(folder, proofs[i]["candidate"].AsString());
     ProofOptions options = OptionsFrom(job["options"]);
     options.known_red = proofs[i]["known_red"];
+    if (!again.empty()) {
+      options.known_red = RedOf(earlier, of_case, candidate);
+      options.sanitize = false;
+    }
     options.red = options.red && options.known_red.IsNull();
-    done.push_back(
-        ToValue(session.Prove(Inside(folder, proofs[i]["case"].AsString()),
-                              Inside(folder, proofs[i]["candidate"].AsString()), options)));
-    Value all = results;
-    all.Set("evaluations", Value(done));
+    done.push_back(ToValue(session.Prove(of_case, candidate, options)));
+    Value all = Value().Set("kb", "results/1").Set("job", sha256).Set("evaluations", Value(done));
     WriteFileAtomically(result, WriteJson(all) + "\n");
   }
 }

@@ -23,9 +23,10 @@ void WriteJob(const std::string& folder, const std::vector<ProofTarget>& targets
 
 // Proves all that the job in `folder` asks for and rewrites `result` after each. What `result`
 // already holds for this job is not proved again. Throws Error if this is no job.
-// `shard` of `shards`: only every shards-th proof, from shard (0-based) on.
-void RunJob(const std::string& folder, const std::string& result, ProofTools tools, int shard = 0,
-            int shards = 1);
+// `again`, if not "": results of an earlier run, whose red stands in for red here; without
+// sanitizers then. `shard` of `shards`: only every shards-th proof, from shard (0-based) on.
+void RunJob(const std::string& folder, const std::string& result, const std::string& again,
+            ProofTools tools, int shard = 0, int shards = 1);
 
 // The evaluations of a file of results, in the job's order. Throws Error.
 [[nodiscard]] std::vector<Evaluation> ReadResults(const std::string& path);

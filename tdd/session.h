@@ -20,16 +20,17 @@ struct ProofOptions {
   Value known_red;  // of earlier evidence of the same case, candidate and toolchain
   bool sanitize = true;
   bool measure = true;
-  std::string until;     // the last stage to do: "compile", "mutants"; "": all
-  int trials = 3;         // of the case's tests, each with fresh inputs
+  std::string until;  // the last stage to do: "compile", "mutants"; "": all
+  int trials = 3;     // of the case's tests, each with fresh inputs
 };
 
 struct ProofTools {
-  const Toolchain* toolchain = nullptr;
-  std::string no_toolchain;     // why it is null
-  std::string arch = "sm_90a";  // compiled for, where there is no GPU to ask
-  std::string kb;               // path of the kb binary, for the worker
-  std::string driver;           // "": libcuda.so.1
+  std::shared_ptr<const Toolchain> toolchain;  // null: no kernel can be compiled
+  std::string no_toolchain;                    // why it is null
+  std::string arch = "sm_90a";                 // compiled for, where there is no GPU to ask
+  std::string kb;                              // path of the kb binary, for the worker
+  std::string driver;                          // "": libcuda.so.1
+  bool compile_here = false;  // by `toolchain`, in this process, without a deadline: tests
   std::string judges_folder;
   std::string nnk_folder;  // entries to compare with
   std::string sanitizer;   // compute-sanitizer; "": none
@@ -58,6 +59,7 @@ class ProofSession {
 
  private:
   struct State;
+  class Proof;  // of one candidate
   std::unique_ptr<State> state_;
 };
 
