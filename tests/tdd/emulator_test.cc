@@ -2,12 +2,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdlib>
+#include <cstring>
+#include <map>
 #include <numeric>
 
+#include "tests/tdd/emulator/emulated_run.h"
 #include "tests/tdd/emulator/emulated_toolchain.h"
 #include "tests/tdd/emulator/kernel_text.h"
-#include "tests/tdd/emulator/launch_once.h"
 
 namespace kb {
 namespace {
@@ -16,42 +20,87 @@ using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
+template <typename T>
+std::string Bytes(const std::vector<T>& values) {
+  return std::string(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
+}
+template <typename T>
+std::vector<T> Elements(const std::string& bytes) {
+  std::vector<T> values(bytes.size() / sizeof(T));
+  std::memcpy(values.data(), bytes.data(), values.size() * sizeof(T));
+  return values;
+}
+
+// `f<<<grid, block, shared_bytes>>>(in, out)`: floats in, `out_bytes` of 0xFF bytes out.
+struct Launch {
+  unsigned grid = 1, block = 1, shared_bytes = 0;
+  std::vector<float> in = {0};
+  size_t out_bytes = 4;
+  std::string kernel = "f";
+};
+
+RunPlan PlanOf(const Launch& launch) {
+  RunPlan plan;
+  plan.buffers.resize(2);
+  plan.buffers[0].name = "in";
+  plan.buffers[0].bytes = static_cast<int64_t>(launch.in.size() * sizeof(float));
+  plan.buffers[1].name = "out";
+  plan.buffers[1].role = BufferPlan::Role::kOutput;
+  plan.buffers[1].bytes = static_cast<int64_t>(launch.out_bytes);
+  plan.launches.resize(1);
+  plan.launches[0].kernel = launch.kernel;
+  plan.launches[0].grid[0] = launch.grid;
+  plan.launches[0].block[0] = launch.block;
+  plan.launches[0].shared_bytes = launch.shared_bytes;
+  plan.launches[0].args = {{"in", "", ""}, {"out", "", ""}};
+  return plan;
+}
+
+// The kernel f of this body.
+std::string Kernel(const std::string& body) {
+  return "extern \"C\" __global__ void f(const float* in, int* out) {\n  int t = threadIdx.x;\n" +
+         body + "\n}\n";
+}
+
 // Skips where there is no g++; with KB_REQUIRE_COMPILER=1 that is a failure.
 class Emulator : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (toolchain_.available()) return;
+    static const bool available = EmulatedToolchain().available();
+    if (available) return;
     const char* require = std::getenv("KB_REQUIRE_COMPILER");
     ASSERT_FALSE(require != nullptr && std::string(require) == "1") << "no g++";
     GTEST_SKIP() << "no g++ here: install it to run kernels on the CPU";
   }
 
-  LaunchedOnce Run(const std::string& source, LaunchOnce launch) const {
-    CompileResult compiled = toolchain_.Compile({source, "test.cu", "sm_90a", {}});
-    EXPECT_TRUE(compiled.ok) << compiled.log;
-    if (!compiled.ok) return {};
-    launch.driver = KB_FAKE_CUDA;
-    launch.cubin = compiled.cubin;
-    if (launch.kernel.empty()) launch.kernel = "f";
-    return RunOnce(launch);
+  static const std::string& Compiled(const std::string& source) {
+    static std::map<std::string, std::string> known;
+    const auto [at, fresh] = known.try_emplace(source);
+    if (!fresh) return at->second;
+    CompileResult result = EmulatedToolchain().Compile({source, "test.cu", "sm_90a", {}});
+    EXPECT_TRUE(result.ok) << result.log;
+    return at->second = result.cubin;
+  }
+
+  static EmulatedRun Run(const std::string& source, const Launch& launch,
+                         const std::vector<std::string>& environment = {}) {
+    const std::string& cubin = Compiled(source);
+    if (cubin.empty()) return {};
+    return RunOnEmulator(KB_FAKE_CUDA, cubin, PlanOf(launch), {{"in", Bytes(launch.in)}},
+                         environment);
   }
 
   // One block of `threads` that fills `count` ints, which start as -1.
-  std::vector<int> Ints(const std::string& body, unsigned threads, size_t count = 0,
-                        unsigned shared_bytes = 0) const {
-    LaunchOnce launch;
+  static std::vector<int> Ints(const std::string& body, unsigned threads, size_t count = 0,
+                               unsigned shared_bytes = 0) {
+    Launch launch;
     launch.block = threads;
     launch.shared_bytes = shared_bytes;
-    launch.buffers = {BytesOf(std::vector<int>(count == 0 ? threads : count, -1))};
-    launch.args = {{0, ""}};
-    LaunchedOnce done =
-        Run("extern \"C\" __global__ void f(int* out) {\n  int t = threadIdx.x;\n" + body + "\n}\n",
-            launch);
+    launch.out_bytes = (count == 0 ? threads : count) * sizeof(int);
+    EmulatedRun done = Run(Kernel(body), launch);
     EXPECT_EQ(done.result, 0) << done.error;
-    return done.result != 0 ? std::vector<int>() : ElementsOf<int>(done.buffers[0]);
+    return Elements<int>(done.outputs["out"]);
   }
-
-  EmulatedToolchain toolchain_;
 };
 
 std::vector<int> Iota(int count) {
@@ -61,17 +110,13 @@ std::vector<int> Iota(int count) {
 }
 
 TEST_F(Emulator, RunsEachThreadOfEachBlockOnce) {
-  LaunchOnce launch;
+  Launch launch;
   launch.grid = 7;
   launch.block = 33;
-  launch.buffers = {BytesOf(std::vector<int>(7 * 33, 0))};
-  launch.args = {{0, ""}, {-1, BytesOf(5)}};
-  LaunchedOnce done =
-      Run("extern \"C\" __global__ void f(int* x, int by) {\n"
-          "  atomicAdd(&x[blockIdx.x * blockDim.x + threadIdx.x], by);\n}\n",
-          launch);
+  launch.out_bytes = 7 * 33 * sizeof(int);
+  EmulatedRun done = Run(Kernel("atomicAdd(&out[blockIdx.x * blockDim.x + t], 5);"), launch);
   ASSERT_EQ(done.result, 0) << done.error;
-  EXPECT_THAT(ElementsOf<int>(done.buffers[0]), Each(5));
+  EXPECT_THAT(Elements<int>(done.outputs["out"]), Each(4));
 }
 
 TEST_F(Emulator, BarriersKeepTheBlockTogether) {
@@ -175,18 +220,17 @@ struct Fault {
 class EmulatorFault : public Emulator, public ::testing::WithParamInterface<Fault> {};
 
 TEST_P(EmulatorFault, IsSeen) {
-  LaunchOnce launch;
+  Launch launch;
   launch.block = 64;
   launch.shared_bytes = 256;
-  launch.buffers = {std::string(1024, '\0')};
-  launch.args = {{0, ""}};
-  launch.environment = {"KB_EMULATOR_LIMIT_S=1"};
-  LaunchedOnce done = Run(std::string("extern \"C\" __global__ void f(int* out) {\n"
-                                      "  __shared__ int s[64];\n  extern __shared__ int d[];\n"
-                                      "  int t = threadIdx.x;\n  s[t] = d[t] = t;\n") +
-                              GetParam().body + "\n}\n",
-                          launch);
+  launch.out_bytes = 1024;
+  EmulatedRun done =
+      Run(Kernel(std::string("  __shared__ int s[64];\n  extern __shared__ int d[];\n"
+                             "  s[t] = d[t] = t;\n") +
+                 GetParam().body),
+          launch, {"KB_EMULATOR_LIMIT_S=1"});
   EXPECT_THAT(done.error, HasSubstr(GetParam().error)) << done.result;
+  EXPECT_TRUE(done.outputs.empty());
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -208,22 +252,12 @@ INSTANTIATE_TEST_SUITE_P(
               "__syncthreads();",
               "CUDA_ERROR_LAUNCH_TIMEOUT"},
         Fault{"LaneOutsideItsMask", "__syncwarp(1u);", "CUDA_ERROR_LAUNCH_FAILED"},
-        Fault{"EndlessLoop", "while (*(volatile int*)out == 0) {}", "CUDA_ERROR_LAUNCH_TIMEOUT"},
+        Fault{"EndlessLoop", "while (*(volatile int*)out == -1) {}", "CUDA_ERROR_LAUNCH_TIMEOUT"},
         Fault{"EndlessRecursionOfStack",
               "int a[100000]; for (int i = 0; i < 100000; ++i) "
               "((volatile int*)a)[i] = t;",
               "CUDA_ERROR_ILLEGAL_ADDRESS"}),
     [](const auto& test) { return std::string(test.param.name); });
-
-TEST_F(Emulator, AFaultIsStickyUntilTheProcessEnds) {
-  LaunchOnce launch;
-  launch.buffers = {std::string(4, '\0')};
-  launch.args = {{0, ""}};
-  const char kSource[] = "extern \"C\" __global__ void f(int* x) { x[1 << 20] = 1; }\n";
-  LaunchedOnce done = Run(kSource, launch);
-  EXPECT_EQ(done.result, 700);
-  EXPECT_TRUE(done.buffers.empty());
-}
 
 struct Launching {
   const char* name;
@@ -234,14 +268,11 @@ struct Launching {
 class EmulatorLimits : public Emulator, public ::testing::WithParamInterface<Launching> {};
 
 TEST_P(EmulatorLimits, AreThoseOfTheGpu) {
-  LaunchOnce launch;
+  Launch launch;
   launch.block = GetParam().block;
   launch.shared_bytes = GetParam().shared_bytes;
   launch.kernel = GetParam().kernel;
-  EXPECT_EQ(Run("extern \"C\" __global__ void f() { __shared__ int s[1024]; s[threadIdx.x] = 1; }",
-                launch)
-                .result,
-            GetParam().result);
+  EXPECT_EQ(Run(Kernel("__shared__ int s[1024]; s[t] = 1;"), launch).result, GetParam().result);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, EmulatorLimits,
@@ -254,35 +285,46 @@ INSTANTIATE_TEST_SUITE_P(All, EmulatorLimits,
                          [](const auto& test) { return std::string(test.param.name); });
 
 TEST_F(Emulator, IsQuickEnoughForAMillionElements) {
-  LaunchOnce launch;
+  Launch launch;
   launch.grid = 4096;
   launch.block = 256;
-  launch.buffers = {BytesOf(std::vector<float>(1 << 20, 1.0f)), BytesOf(std::vector<float>(4096))};
-  launch.args = {{0, ""}, {1, ""}};
-  LaunchedOnce done =
-      Run("extern \"C\" __global__ void f(const float* x, float* y) {\n"
-          "  __shared__ float s[8];\n"
-          "  float v = x[blockIdx.x * 256 + threadIdx.x];\n"
-          "  for (int d = 16; d > 0; d /= 2) v += __shfl_down_sync(~0u, v, d);\n"
-          "  if (threadIdx.x % 32 == 0) s[threadIdx.x / 32] = v;\n"
-          "  __syncthreads();\n"
-          "  if (threadIdx.x == 0) {\n"
-          "    for (int i = 1; i < 8; ++i) v += s[i];\n"
-          "    y[blockIdx.x] = v;\n"
-          "  }\n}\n",
+  launch.in.assign(1 << 20, 1.0f);
+  launch.out_bytes = 4096 * sizeof(int);
+  const auto start = std::chrono::steady_clock::now();
+  EmulatedRun done =
+      Run(Kernel("__shared__ float s[8];\n"
+                 "float v = in[blockIdx.x * 256 + t];\n"
+                 "for (int d = 16; d > 0; d /= 2) v += __shfl_down_sync(~0u, v, d);\n"
+                 "if (t % 32 == 0) s[t / 32] = v;\n"
+                 "__syncthreads();\n"
+                 "if (t == 0) {\n"
+                 "  for (int i = 1; i < 8; ++i) v += s[i];\n"
+                 "  out[blockIdx.x] = int(v);\n"
+                 "}"),
           launch);
   ASSERT_EQ(done.result, 0) << done.error;
-  EXPECT_THAT(ElementsOf<float>(done.buffers[1]), Each(256.0f));
+  EXPECT_THAT(Elements<int>(done.outputs["out"]), Each(256));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(60));
+}
+
+TEST_F(Emulator, AnInputThatWasWrittenToIsAnError) {
+  EXPECT_THAT(Run(Kernel("((float*)in)[0] = 1; out[0] = 1;"), {}).error,
+              HasSubstr("was written to"));
+}
+
+TEST_F(Emulator, AWriteJustPastTheEndIsSeen) {
+  EXPECT_EQ(Run(Kernel("out[1] = 1;"), {}).result, 700);
 }
 
 TEST_F(Emulator, RefusesWhatItCannotRun) {
-  CompileResult asm_code = toolchain_.Compile(
+  CompileResult asm_code = EmulatedToolchain().Compile(
       {"extern \"C\" __global__ void f() {\n  asm volatile(\"trap;\");\n}\n", "t.cu", "", {}});
   EXPECT_FALSE(asm_code.ok);
   EXPECT_THAT(asm_code.log, HasSubstr("t.cu:2: error: the emulator does not run inline PTX"));
-  CompileResult host = toolchain_.Compile({"#include <vector>\n", "t.cu", "", {}});
+  CompileResult host = EmulatedToolchain().Compile({"#include <vector>\n", "t.cu", "", {}});
   EXPECT_FALSE(host.ok);
-  CompileResult wrong = toolchain_.Compile({"__global__ void f() { g(); }\n", "t.cu", "", {}});
+  CompileResult wrong =
+      EmulatedToolchain().Compile({"__global__ void f() { g(); }\n", "t.cu", "", {}});
   EXPECT_FALSE(wrong.ok);
   EXPECT_THAT(wrong.log, HasSubstr("t.cu:1"));
 }

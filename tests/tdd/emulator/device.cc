@@ -58,6 +58,9 @@ void Execute(const Function& function, const LaunchConfig& c,
   grid.shuffled = order == nullptr || strcmp(order, "forward") != 0;
   grid.limit_s = static_cast<double>(FromEnvironment("KB_EMULATOR_LIMIT_S", 60));
   Outcome outcome = RunGrid(grid);
+  if (outcome.fault == 0 && !device.memory.Intact()) {
+    outcome = {kIllegalAddress, "a write just past the end of an allocation"};
+  }
   if (outcome.fault == 0) return;
   device.fault = outcome.fault;
   fprintf(stderr, "emulator: %s\n", outcome.why.c_str());

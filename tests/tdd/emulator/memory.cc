@@ -10,6 +10,7 @@ namespace {
 constexpr uint64_t kBorder = 16 << 20;  // catches wild strides too; address space alone
 constexpr uint64_t kPage = 4096;
 constexpr uint64_t kAlign = 256;
+constexpr uint64_t kLarge = 64 << 20;  // pages of larger ones stay untouched, and zero
 constexpr int kFresh = 0xcd;
 
 uint64_t RoundUp(uint64_t bytes, uint64_t to) { return (bytes + to - 1) / to * to; }
@@ -30,11 +31,24 @@ uint64_t DeviceMemory::Allocate(uint64_t bytes) {
     munmap(map, map_bytes);
     return 0;
   }
-  if (room < (uint64_t{64} << 20)) memset(begin, kFresh, room);  // larger: pages stay untouched
+  if (room < kLarge) memset(begin, kFresh, room);
   auto address = reinterpret_cast<uint64_t>(begin) + room - RoundUp(bytes, kAlign);
+  memset(begin + room - (RoundUp(bytes, kAlign) - bytes), kFresh, RoundUp(bytes, kAlign) - bytes);
   allocations_[address] = {bytes, reinterpret_cast<uint64_t>(map), map_bytes};
   used_ += bytes;
   return address;
+}
+
+bool DeviceMemory::Intact() const {
+  for (const auto& [address, allocation] : allocations_) {
+    const auto* end = reinterpret_cast<const unsigned char*>(address + allocation.bytes);
+    const auto* border =
+        reinterpret_cast<const unsigned char*>(address + RoundUp(allocation.bytes, kAlign));
+    for (; end < border; ++end) {
+      if (*end != kFresh) return false;
+    }
+  }
+  return true;
 }
 
 bool DeviceMemory::Free(uint64_t address) {

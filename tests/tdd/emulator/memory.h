@@ -13,6 +13,8 @@ class DeviceMemory {
   [[nodiscard]] bool Free(uint64_t address);  // false: not an allocation's begin
   // Does one allocation hold all of it?
   [[nodiscard]] bool Holds(uint64_t address, uint64_t bytes) const;
+  // The few bytes between the end of an allocation and its border are as they were.
+  [[nodiscard]] bool Intact() const;
   [[nodiscard]] uint64_t used_bytes() const { return used_; }
 
   static constexpr uint64_t kTotalBytes = uint64_t{16} << 30;
