@@ -184,6 +184,9 @@ void ReadHead(const Value& file, SpecReader& reader, Candidate* candidate) {
     reader.Error(file["arch"].line(), "the arch " + Shown(candidate->arch) + " cannot be read",
                  "write e.g. \">=sm_80\" or sm_90a");
   }
+  candidate->scope = reader.Text(file, "scope").value_or("");
+  candidate->not_when = reader.Text(file, "not_when").value_or("");
+  candidate->limit = reader.Text(file, "limit").value_or("");
   candidate->precision_declared = reader.Flag(file, "precision_declared");
 }
 
@@ -225,9 +228,10 @@ void CheckPlans(const Case& for_case, const Candidate& candidate, SpecReader& re
 }
 
 void ReadAll(const Value& file, SpecReader& reader, const Case& for_case, Candidate* candidate) {
-  reader.CheckKeys(file, "launch.yaml",
-                   {"kb", "title", "kind", "source", "files", "flags", "arch", "workspace",
-                    "tensor_maps", "launches", "params", "precision_declared", "equivalent"});
+  reader.CheckKeys(
+      file, "launch.yaml",
+      {"kb", "title", "kind", "source", "files", "flags", "arch", "workspace", "tensor_maps",
+       "launches", "params", "precision_declared", "scope", "not_when", "limit", "equivalent"});
   ReadHead(file, reader, candidate);
   ReadFlags(file, reader, candidate);
   ReadParams(file, reader, candidate);

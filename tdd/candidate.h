@@ -62,7 +62,9 @@ struct Candidate {
   std::vector<CandidateFile> files;  // `files:`, the only local ones that it may include
   std::vector<std::string> flags;    // compiler options from an allow-list
   std::string arch;                  // scope, e.g. ">=sm_90a"; "" : any
-  bool precision_declared = false;   // says itself that it computes below the case's dtype
+  // For the entry that a record makes of it: where it holds, where not, what limits it.
+  std::string scope, not_when, limit;
+  bool precision_declared = false;  // says itself that it computes below the case's dtype
   std::vector<WorkspaceSpec> workspaces;
   std::vector<TensorMapSpec> tensor_maps;
   std::vector<LaunchSpec> launches;  // device kind

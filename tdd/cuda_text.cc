@@ -46,6 +46,7 @@ class Stripper {
   }
 
   void Whole() {
+    FindTrigraphs();
     while (at_ < text_.size()) Step();
   }
 
@@ -64,6 +65,16 @@ class Stripper {
     out_->odd.emplace_back(static_cast<int>(lines) + 1, std::move(what));
   }
 
+  // Wherever they stand: one in a string could end it, where a compiler still knows them.
+  void FindTrigraphs() {
+    constexpr std::string_view kThird = "=/'()!<>-";
+    for (size_t at = text_.find("?\?"); at != std::string::npos; at = text_.find("?\?", at + 1)) {
+      if (at + 2 < text_.size() && kThird.find(text_[at + 2]) != std::string_view::npos) {
+        Odd(at, "a trigraph");
+      }
+    }
+  }
+
   void Step() {
     if (Sees("//")) return LineComment();
     if (Sees("/*")) return BlockComment();
@@ -71,10 +82,6 @@ class Stripper {
     if (c == '"') return IsRaw() ? RawString() : Literal('"');
     if (c == '\'' && !IsSeparator()) return Literal('\'');
     if (c == '\\') Odd(at_, "a backslash outside of strings");
-    if (Sees("??") && at_ + 2 < text_.size() &&
-        std::string_view("=/'()!<>-").find(text_[at_ + 2]) != std::string_view::npos) {
-      Odd(at_, "a trigraph");
-    }
     if (Sees("%:")) Odd(at_, "a digraph for #");
     if (c != ' ' && c != '\t' && c != '\n' && c != '\r') joined_ = false;
     Keep();

@@ -93,11 +93,13 @@ class CaseFiles : public ::testing::Test {
     return LoadCandidate(CandidateFolder(), LoadCase(CaseFolder()).value);
   }
   // Findings on a source in place of the kernel.
-  Diagnostics LintOf(const std::string& source) const {
+  Diagnostics LintOf(const std::string& source, CandidateKind kind = CandidateKind::kDevice) const {
     Candidate candidate;
     candidate.folder = CandidateFolder();
+    candidate.kind = kind;
     candidate.source = "kernel.cu";
     candidate.source_text = source;
+    candidate.files = {{"tile.cuh", ""}};
     return CheatLint(LoadCase(CaseFolder()).value, candidate);
   }
 
