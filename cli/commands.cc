@@ -2,13 +2,14 @@
 
 #include "cli/command.h"
 #include "cli/run_commands.h"
+#include "cli/tdd_commands.h"
 
 namespace kb {
 namespace {
 
-template <size_t A, size_t B>
-constexpr std::array<Option, A + B> Join(const Option (&a)[A], const Option (&b)[B]) {
-  std::array<Option, A + B> all = {};
+template <typename Row, size_t A, size_t B>
+constexpr std::array<Row, A + B> Join(const Row (&a)[A], const Row (&b)[B]) {
+  std::array<Row, A + B> all = {};
   for (size_t i = 0; i < A; ++i) all[i] = a[i];
   for (size_t i = 0; i < B; ++i) all[A + i] = b[i];
   return all;
@@ -138,7 +139,7 @@ constexpr Option kNew[] = {
     kJson,
 };
 
-constexpr Command kCommands[] = {
+constexpr Command kOwnCommands[] = {
     {"index", "bring the index up to date with the Markdown files", "kb index skills traces nnk",
      "0 done, blocked files are named; 2 could not", kIndex, RunIndex},
     {"search", "find the passages that answer a question",
@@ -201,6 +202,7 @@ constexpr Command kCommands[] = {
     {"new trace", "start a trace", "kb new trace softmax-2026-05", "0 made; 2 could not", kNew,
      RunNewTrace},
 };
+constexpr auto kCommands = Join(kOwnCommands, tdd_commands::kCommands);
 
 }  // namespace
 

@@ -27,7 +27,7 @@ int RunTddRed(const Args& args, Streams& streams) {
     if (args.Has("--json")) continue;
     streams.out << row["case"].AsString() << " / " << Printable(row["candidate"].AsString()) << ": "
                 << VerdictName(one.verdict) << "  " << Printable(one.verdict.message) << "\n\n";
-    if (red != nullptr) streams.out << DrawRedMatrix(red->detail, streams.columns) << '\n';
+    if (red != nullptr) streams.out << DrawKillMatrix(red->detail, streams.columns) << '\n';
   }
   if (args.Has("--json")) streams.out << WriteJson(list, 2) << '\n';
   return ExitCodeOf(all);
