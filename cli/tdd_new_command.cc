@@ -58,7 +58,7 @@ TEST(@SUITE@, SaysWhatElseMustBeTrue) {
 }
 )";
 
-constexpr char kLaunch[] = R"(kb: candidate/1
+constexpr char kLaunch[] = R"yaml(kb: candidate/1
 title: the simplest kernel that is right
 kind: device
 source: kernel.cu
@@ -67,7 +67,7 @@ launches:
     grid: ["ceil_div(n, 256)"]
     block: [256]
     args: [x, y, {i32: n}]
-)";
+)yaml";
 
 constexpr char kKernel[] = R"(extern "C" __global__ void @IDENTIFIER@(const float* x, float* y, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
