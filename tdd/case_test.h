@@ -134,7 +134,8 @@ struct RunOptions {
 
 // Draws fresh inputs, computes what is right, and gets the outputs of what is being judged: the
 // candidate's, or a mutant's. A run that fails (launch error, hang, fault) fails the test; its
-// outputs read as NaN. So does a run whose outputs are looked at by nobody.
+// outputs read as NaN. So does a run whose outputs are looked at by nobody. Write kb::test::Run in
+// full: inside a TEST the name Run alone is GoogleTest's.
 class Run {
  public:
   explicit Run(const Workload& workload, const RunOptions& options = {});

@@ -127,7 +127,9 @@ Run::Run(const Workload& workload, const RunOptions& options) {
 }
 
 Run::~Run() {
-  if (!state_->ok || state_->looked_at || std::uncaught_exceptions() > 0) return;
+  if (!state_->ok || state_->looked_at) return;
+  // A test that has failed may stop before it looks at this run.
+  if (testing::Test::HasFailure() || std::uncaught_exceptions() > 0) return;
   TheTally().unseen = true;
   ADD_FAILURE() << "the outputs of a run on " << state_->workload.workload.label()
                 << " were looked at by nobody";

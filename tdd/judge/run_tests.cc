@@ -37,7 +37,8 @@ void Finish() {
 class Reporter : public testing::EmptyTestEventListener {
  public:
   void OnTestStart(const testing::TestInfo& info) override {
-    Say("in test " + NameOf(info));
+    name_ = NameOf(info);
+    Say("in test " + name_);
     failure_.clear();
     runs_before_ = TheTally().runs;
   }
@@ -46,21 +47,19 @@ class Reporter : public testing::EmptyTestEventListener {
     if (!result.failed()) return;
     if (failure_.empty()) failure_ = Where(result) + result.summary();
     if (!TheTask().first_failure) return;
-    const testing::TestInfo* info = testing::UnitTest::GetInstance()->current_test_info();
-    Say("test fail " + (info == nullptr ? "(outside a test)" : NameOf(*info)) + " " +
-        OneLine(failure_));
+    // GoogleTest holds a lock here: asking it for the test's name would never return.
+    Say("test fail " + name_ + " " + OneLine(failure_));
     Finish();
     _exit(0);
   }
 
   void OnTestEnd(const testing::TestInfo& info) override {
     const testing::TestResult& result = *info.result();
-    const std::string name = NameOf(info);
-    Say("test " + std::string(result.Passed() ? "pass " : "fail ") + name + " " +
+    Say("test " + std::string(result.Passed() ? "pass " : "fail ") + name_ + " " +
         OneLine(result.Skipped() ? "skipped" : failure_));
-    if (result.Skipped()) Say("weak " + name + " skips: a test runs or it is no test");
+    if (result.Skipped()) Say("weak " + name_ + " skips: a test runs or it is no test");
     if (result.Passed() && TheTally().runs == runs_before_) {
-      Say("weak " + name + " never runs the kernel: make a kb::test::Run");
+      Say("weak " + name_ + " never runs the kernel: make a kb::test::Run");
     }
   }
 
@@ -71,7 +70,7 @@ class Reporter : public testing::EmptyTestEventListener {
     return path.substr(path.rfind('/') + 1) + ":" + std::to_string(result.line_number()) + ": ";
   }
 
-  std::string failure_;
+  std::string name_ = "(outside-a-test)", failure_;
   int runs_before_ = 0;
 };
 
