@@ -1,0 +1,126 @@
+// A tile is 4096 neighbouring elements. A warp takes 512 of them as four runs of 128: lane l holds
+// elements 4 l .. 4 l + 3 of each run, so that all accesses are whole float4s side by side.
+constexpr int kThreads = 256;
+constexpr int kWarps = kThreads / 32;
+constexpr int kRuns = 4;
+constexpr int kTile = kThreads * kRuns * 4;
+
+struct Part {
+  float4 run[kRuns];
+};
+
+// The first of this lane's elements in the tile.
+__device__ int FirstOfLane() { return threadIdx.x / 32 * (kRuns * 128) + threadIdx.x % 32 * 4; }
+
+// Elements after the n-th count as 0.
+__device__ Part LoadTile(const float* x, int start, int n) {
+  Part part;
+  const int first = start + FirstOfLane();
+  if (start + kTile <= n) {
+#pragma unroll
+    for (int k = 0; k < kRuns; ++k) {
+      part.run[k] = *reinterpret_cast<const float4*>(x + first + k * 128);
+    }
+    return part;
+  }
+#pragma unroll
+  for (int k = 0; k < kRuns; ++k) {
+    float* to = &part.run[k].x;
+#pragma unroll
+    for (int j = 0; j < 4; ++j) to[j] = first + k * 128 + j < n ? x[first + k * 128 + j] : 0.0f;
+  }
+  return part;
+}
+
+// Makes each element the sum of its warp's elements so far. The warp's total.
+__device__ float ScanWarp(Part& part) {
+  const int lane = threadIdx.x % 32;
+  float total = 0.0f;
+#pragma unroll
+  for (int k = 0; k < kRuns; ++k) {
+    float4& v = part.run[k];
+    v.y += v.x;
+    v.z += v.y;
+    v.w += v.z;
+    float sum = v.w;
+    for (int step = 1; step < 32; step *= 2) {
+      const float left = __shfl_up_sync(0xffffffffu, sum, step);
+      if (lane >= step) sum += left;
+    }
+    const float left = __shfl_up_sync(0xffffffffu, sum, 1);
+    const float before = total + (lane > 0 ? left : 0.0f);
+    v = make_float4(v.x + before, v.y + before, v.z + before, v.w + before);
+    total += __shfl_sync(0xffffffffu, sum, 31);
+  }
+  return total;
+}
+
+// Shares the warps' totals. `before`: the sum of the warps before this one. The block's total.
+__device__ float ShareTotals(float total, float* before) {
+  __shared__ float totals[kWarps];
+  if (threadIdx.x % 32 == 0) totals[threadIdx.x / 32] = total;
+  __syncthreads();
+  float sum = 0.0f;
+  *before = 0.0f;
+#pragma unroll
+  for (int w = 0; w < kWarps; ++w) {
+    if (w == threadIdx.x / 32) *before = sum;
+    sum += totals[w];
+  }
+  return sum;
+}
+
+__device__ void StoreTile(float* y, int start, int n, const Part& part, float before) {
+  const int first = start + FirstOfLane();
+#pragma unroll
+  for (int k = 0; k < kRuns; ++k) {
+    const int i = first + k * 128;
+    const float4 v = make_float4(part.run[k].x + before, part.run[k].y + before,
+                                 part.run[k].z + before, part.run[k].w + before);
+    if (start + kTile <= n) {
+      *reinterpret_cast<float4*>(y + i) = v;
+    } else {
+      const float* from = &v.x;
+#pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        if (i + j < n) y[i + j] = from[j];
+      }
+    }
+  }
+}
+
+extern "C" __global__ void __launch_bounds__(kThreads)
+    sum_tiles(const float* x, float* sums, int n) {
+  const Part part = LoadTile(x, blockIdx.x * kTile, n);
+  float sum = 0.0f;
+#pragma unroll
+  for (int k = 0; k < kRuns; ++k) {
+    sum += (part.run[k].x + part.run[k].y) + (part.run[k].z + part.run[k].w);
+  }
+  for (int mask = 16; mask > 0; mask /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, mask);
+  float before;
+  sum = ShareTotals(sum, &before);
+  if (threadIdx.x == 0) sums[blockIdx.x] = sum;
+}
+
+// In place, by one block: sums[i] becomes the sum of the tiles 0 .. i.
+extern "C" __global__ void __launch_bounds__(kThreads) scan_sums(float* sums, int count) {
+  float carry = 0.0f;
+  for (int start = 0; start < count; start += kTile) {
+    Part part = LoadTile(sums, start, count);
+    float before;
+    const float total = ShareTotals(ScanWarp(part), &before);
+    StoreTile(sums, start, count, part, carry + before);
+    carry += total;
+    __syncthreads();  // before the totals are written again
+  }
+}
+
+extern "C" __global__ void __launch_bounds__(kThreads)
+    scan_tiles(const float* x, const float* sums, float* y, int n) {
+  Part part = LoadTile(x, blockIdx.x * kTile, n);
+  float before;
+  ShareTotals(ScanWarp(part), &before);
+  if (blockIdx.x > 0) before += sums[blockIdx.x - 1];
+  StoreTile(y, blockIdx.x * kTile, n, part, before);
+}
