@@ -1,0 +1,86 @@
+constexpr unsigned kAll = 0xffffffffu;
+constexpr int kEach = 4;  // float4s in flight a lane
+
+struct Entry {
+  float value;
+  int column;
+};
+
+__device__ bool Before(Entry a, Entry b) {
+  return a.value > b.value || (a.value == b.value && a.column < b.column);
+}
+
+// Worse than any element.
+__device__ Entry Nothing() { return {__uint_as_float(0xff800000u), 0x7fffffff}; }
+
+__device__ Entry OfLane(Entry entry, int lane) {
+  return {__shfl_sync(kAll, entry.value, lane), __shfl_sync(kAll, entry.column, lane)};
+}
+
+// A warp keeps the 32 best so far, lane l the l-th. Each lane offers one entry; those that come
+// before the k-th best are put in their places one by one. Most of the time there are none.
+__device__ void Offer(Entry& kept, Entry offered, int k) {
+  const int lane = threadIdx.x % 32;
+  unsigned wanted = __ballot_sync(kAll, Before(offered, OfLane(kept, k - 1)));
+  while (wanted != 0) {
+    const Entry entry = OfLane(offered, __ffs(wanted) - 1);
+    wanted &= wanted - 1;
+    const int place = __popc(__ballot_sync(kAll, Before(kept, entry)));
+    const Entry left = {__shfl_up_sync(kAll, kept.value, 1), __shfl_up_sync(kAll, kept.column, 1)};
+    if (lane > place) kept = left;
+    if (lane == place) kept = entry;
+  }
+}
+
+// Elements `column` .. `column` + 3; nothing after the row's end.
+__device__ float4 LoadSome(const float* row, int column, int cols) {
+  float4 v;
+  float* to = &v.x;
+#pragma unroll
+  for (int j = 0; j < 4; ++j) to[j] = column + j < cols ? row[column + j] : Nothing().value;
+  return v;
+}
+
+// The best of the runs of 512 columns that begin at `first`, `first` + `step`, ...
+__device__ Entry BestOfRuns(const float* row, int first, int step, int cols, int k) {
+  Entry kept = Nothing();
+  const int lane = threadIdx.x % 32;
+  for (int start = first; start < cols; start += step) {
+    float4 v[kEach];
+    if (cols % 4 == 0 && start + kEach * 128 <= cols) {
+#pragma unroll
+      for (int e = 0; e < kEach; ++e) {
+        v[e] = *reinterpret_cast<const float4*>(row + start + e * 128 + lane * 4);
+      }
+    } else {
+#pragma unroll
+      for (int e = 0; e < kEach; ++e) v[e] = LoadSome(row, start + e * 128 + lane * 4, cols);
+    }
+#pragma unroll
+    for (int e = 0; e < kEach; ++e) {
+      const float largest = fmaxf(fmaxf(v[e].x, v[e].y), fmaxf(v[e].z, v[e].w));
+      if (!__any_sync(kAll, largest >= __shfl_sync(kAll, kept.value, k - 1))) continue;
+      const int column = start + e * 128 + lane * 4;
+      const float* element = &v[e].x;
+#pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        const bool inside = column + j < cols;
+        Offer(kept, inside ? Entry{element[j], column + j} : Nothing(), k);
+      }
+    }
+  }
+  return kept;
+}
+
+extern "C" __global__ void __launch_bounds__(128)
+    topk(const float* x, float* values, int* columns, int rows, int cols, int k) {
+  const int r = blockIdx.x * 4 + threadIdx.x / 32;
+  const int lane = threadIdx.x % 32;
+  if (r >= rows) return;
+  const float* row = x + static_cast<long long>(r) * cols;
+  const Entry kept = BestOfRuns(row, 0, kEach * 128, cols, k);
+  if (lane < k) {
+    values[r * k + lane] = kept.value;
+    columns[r * k + lane] = kept.column;
+  }
+}
