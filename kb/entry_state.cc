@@ -152,7 +152,7 @@ EntryState StateFromEvidence(const Value& front_matter, const std::vector<Eviden
   };
   const auto first = std::find_if(same.begin(), same.end(), supports);
   if (same.empty()) return {"stale", "no evidence is of this case and candidate", {}};
-  if (first == same.end()) return {"stale", "no evidence supports the claim", {}};
+  if (first == same.end()) return {"refuted", "no evidence supports the claim", {}};
   state.best = HeadlineOf((*first)->value);
   std::vector<Headline> runs;  // on the claim's GPU
   const EvidenceFile* newest = nullptr;

@@ -50,7 +50,8 @@ struct EntryState {
   std::optional<Headline> best;  // of the first evidence that supports the claim
 };
 // `evidence`: as ReadEvidence orders it. In this order:
-//  - none of it has the front matter's case.sha256 and candidate.sha256, or none passed: stale;
+//  - none of it has the front matter's case.sha256 and candidate.sha256: stale;
+//  - none that has supports the claim: refuted;
 //  - the newest that has, on the claim's GPU, contradicts: refuted. It failed through a fault of
 //    the candidate, or no longer supports the claim, or its ratio is below the first one's by
 //    more than RatiosAgree allows;

@@ -142,8 +142,9 @@ TEST(StateFromEvidence, FollowsFromTheRuns) {
                {{good, other_case, other_code}, "proved"},
                {{other_case}, "stale"},
                {{other_code}, "stale"},
-               {{slower}, "stale"},
-               {{wrong}, "stale"}};
+               {{slower}, "refuted"},
+               {{wrong}, "refuted"},
+               {{skipped}, "stale"}};
   const Value front = Json(R"({"case": {"sha256": "c"}, "candidate": {"sha256": "d"}})");
   for (const auto& c : cases) {
     const EntryState state = StateFromEvidence(front, Files(c.runs));
