@@ -59,13 +59,20 @@ void AddNarrow(CheatFile& file, size_t offset, std::string_view what, int bits, 
              "compute in the case's precision, or say 'precision_declared: true' in launch.yaml");
 }
 
-// A half of something, or a half-open interval, is no type: then the word stands alone.
-bool IsTypeLike(std::string_view code, size_t at, std::string_view word) {
-  if (word != "half") return true;
-  const size_t next = SkipBlanks(code, at + word.size());
-  if (next >= code.size()) return false;
-  const char c = code[next];
-  return c == '*' || c == '>' || c == '(' || (IsWordCharacter(c) && !(c >= '0' && c <= '9'));
+// `int half` somewhere: then half is a number of the candidate's own, not a type.
+bool HalfIsVariable(std::string_view code) {
+  constexpr std::array<std::string_view, 9> kTypes = {
+      "int", "unsigned", "long", "auto", "float", "short", "size_t", "int64_t", "bool"};
+  for (size_t at = FindWord(code, "half"); at != std::string_view::npos;
+       at = FindWord(code, "half", at + 1)) {
+    size_t end = at;
+    while (end > 0 && code[end - 1] == ' ') --end;
+    size_t begin = end;
+    while (begin > 0 && end - begin < 32 && IsWordCharacter(code[begin - 1])) --begin;
+    const std::string_view before = code.substr(begin, end - begin);
+    if (std::find(kTypes.begin(), kTypes.end(), before) != kTypes.end()) return true;
+  }
+  return false;
 }
 
 constexpr std::array<std::string_view, 14> kIntegers = {
@@ -148,8 +155,9 @@ void FindComparedPointers(CheatFile& file) {
         at < 1 ? std::string_view::npos : code.find_last_not_of(" \t\r\n", at - 1);
     const bool after_it =
         IsComparison(code.substr(std::min(next, code.size()), 2)) && !IsNull(code, next + 2);
-    // `*p == 1` and `a[i] == p[0]` compare data.
-    const bool data = (before != std::string_view::npos && code[before] == '*') ||
+    // `*p == 1`, `a[i] == p[0]` and `threadIdx.p == 1` compare data.
+    const bool data = (before != std::string_view::npos &&
+                       (code[before] == '*' || code[before] == '.' || code[before] == '>')) ||
                       (next < code.size() && code[next] == '[');
     const bool before_it =
         before != std::string_view::npos && before > 0 && IsComparison(code.substr(before - 1, 2));
@@ -168,11 +176,13 @@ void FindNarrowTypes(CheatFile& file) {
   const int least = NarrowestFloat(file.for_case);
   if (least == 0 || file.candidate.precision_declared) return;
   const std::string_view code = file.plain;
+  const bool half_is_variable = HalfIsVariable(code);
   for (size_t at = 0; at < code.size();) {
     const std::string_view word = WordAt(code, at);
     if (word.size() >= 3 && word.size() <= 64) {
       const int bits = BitsOfName(word);
-      if (bits < least && IsTypeLike(code, at, word)) AddNarrow(file, at, word, bits, least);
+      if (bits < least && !(half_is_variable && word == "half"))
+        AddNarrow(file, at, word, bits, least);
     }
     at += std::max<size_t>(1, word.size());
   }

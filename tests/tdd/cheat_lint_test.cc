@@ -44,6 +44,8 @@ TEST_F(CaseFiles, AnHonestKernelHasNoFindings) {
       "'\"'; }\n",
       "#define BODY(x) \\\n  x + 1\n__global__ void k() { int exit = 0, clock = BODY(exit); "
       "s.open(clock); }\n",
+      "__global__ void k(const float* x) { if (threadIdx.x == 3 || blockIdx.x == n) return;\n"
+      "  for (int half = 16; half > 0; half /= 2) f(half * 2); }\n",
   };
   for (const char* source : sources) EXPECT_EQ(Lines(LintOf(source)), "") << source;
 }
