@@ -145,9 +145,9 @@ TEST_F(ProofSessionTest, BadLaunchesAreNamed) {
       "kb: candidate/1\ntitle: t\nkind: device\nsource: kernel.cu\nlaunches:\n  - kernel: ";
   const std::pair<std::string, const char*> kLaunches[] = {
       {head + "missing\n    grid: [1]\n    block: [256]\n    args: [x, y, {i32: n}]\n",
-       "LINK_ERROR"},
+       "INVALID_CASE"},
       {head + "scale\n    grid: [1]\n    block: [2048]\n    args: [x, y, {i32: n}]\n",
-       "LAUNCH_ERROR"},
+       "INVALID_CASE"},
       {head + "scale\n    grid: [1]\n    block: [256]\n    args: [x, z, {i32: n}]\n",
        "INVALID_CASE"},
       {head + "scale\n    grid: [m]\n    block: [256]\n    args: [x, y, {i32: n}]\n",
