@@ -80,7 +80,7 @@ struct LaunchConfig {
 };
 
 // CUtensorMap
-struct alignas(64) TensorMap {
+struct alignas(128) TensorMap {
   uint64_t opaque[16] = {};
 };
 
