@@ -45,11 +45,11 @@ struct Measurement {
   std::string workload;
   Axes axes;
   bool cold_l2 = true;
-  PairedRounds rounds;                  // kept ones, in steps of 0.001 us
-  int dropped = 0;                      // rounds whose clocks were held down
-  std::string stopped_by;               // "precision", "rounds" or "time"
-  Estimate baseline, candidate, ratio;  // ratio: baseline / candidate, above 1 is faster
-  int checked = 0;                      // calls whose outputs were right
+  PairedRounds rounds;                        // kept ones, in steps of 0.001 us
+  int dropped = 0;                            // rounds whose clocks were held down
+  std::string stopped_by;                     // "precision", "rounds" or "time"
+  MedianEstimate baseline, candidate, ratio;  // ratio: baseline / candidate, above 1 is faster
+  int checked = 0;                            // calls whose outputs were right
   double wall_s = 0;
   Value conditions;  // of the first and of the last batch
   // Joules a run, back to back with warm caches; 0: not known.

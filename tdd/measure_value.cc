@@ -20,7 +20,7 @@ Value IntervalValue(const Interval& interval) {
       Value::List{Number(Rounded(interval.low, 1e6)), Number(Rounded(interval.high, 1e6))});
 }
 
-Value ProgramValue(const std::string& id, const Estimate& estimate,
+Value ProgramValue(const std::string& id, const MedianEstimate& estimate,
                    const std::vector<double>& samples) {
   Value::List list;
   for (const double sample : samples) list.emplace_back(sample);

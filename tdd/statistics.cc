@@ -166,7 +166,7 @@ bool AllPositive(std::span<const double> samples) {
 }
 
 // `beyond`: the half-width that no number of rounds narrows, relative.
-Estimate EstimateOf(const Series& series, const std::vector<size_t>& batches, double beyond) {
+MedianEstimate EstimateOf(const Series& series, const std::vector<size_t>& batches, double beyond) {
   const double infinity = std::numeric_limits<double>::infinity();
   const bool paired = series.below.empty() || series.below.size() == series.above.size();
   if (!paired || series.rounds() == 0 || !AllPositive(series.above) || !AllPositive(series.below)) {
@@ -179,7 +179,7 @@ Estimate EstimateOf(const Series& series, const std::vector<size_t>& batches, do
   const Interval reach = Bootstrap(series, value);
   const double batch = BetweenBatches(series, batches);
   const double down = std::max(reach.low, batch), up = std::max(reach.high, batch);
-  Estimate estimate;
+  MedianEstimate estimate;
   estimate.value = std::exp(value);
   estimate.ci95 = {std::exp(value - std::hypot(down, beyond)),
                    std::exp(value + std::hypot(up, beyond))};
@@ -193,15 +193,15 @@ double Quantile(std::vector<double> samples, double p) { return QuantileInPlace(
 
 double Median(std::vector<double> samples) { return QuantileInPlace(samples, 0.5); }
 
-Estimate RatioOfMedians(const PairedRounds& rounds, const RunToRun& other) {
+MedianEstimate RatioOfMedians(const PairedRounds& rounds, const RunToRun& other) {
   const double baseline = other.clock_step_us / Median(rounds.baseline);
   const double candidate = other.clock_step_us / Median(rounds.candidate);
   const double beyond = std::hypot(std::hypot(baseline, candidate), other.drift);
   return EstimateOf({rounds.baseline, rounds.candidate}, rounds.batches, beyond);
 }
 
-Estimate MedianOf(const std::vector<double>& samples, const std::vector<size_t>& batches,
-                  const RunToRun& other) {
+MedianEstimate MedianOf(const std::vector<double>& samples, const std::vector<size_t>& batches,
+                        const RunToRun& other) {
   return EstimateOf({samples, {}}, batches, other.clock_step_us / Median(samples));
 }
 

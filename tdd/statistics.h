@@ -12,9 +12,10 @@ struct Interval {
   [[nodiscard]] bool Contains(double x) const { return low <= x && x <= high; }
 };
 
-// `ci95` holds `value`. `sampling` is the half-width, relative to `value`, that more rounds would
-// narrow; the interval is wider by what they would not (see RunToRun).
-struct Estimate {
+// `ci95` holds `value`, a median or a ratio of medians. `sampling` is the half-width, relative to
+// `value`, that more rounds would narrow; the interval is wider by what they would not (see
+// RunToRun).
+struct MedianEstimate {
   double value = 0;
   Interval ci95;
   double sampling = 0;
@@ -51,12 +52,13 @@ struct RunToRun {
 // clock's step, and the repeat in another process on the same machine. It does not cover: another
 // GPU, driver or toolkit, clocks that were locked, other inputs' distribution. The same numbers
 // each time: the seed is fixed. Fewer than 2 rounds: no width can be had, {0, infinity}.
-[[nodiscard]] Estimate RatioOfMedians(const PairedRounds& rounds, const RunToRun& other = {});
+[[nodiscard]] MedianEstimate RatioOfMedians(const PairedRounds& rounds, const RunToRun& other = {});
 
 // The median of one program's samples (2 a round). The interval covers noise, correlation, drift
 // between batches and the clock's step, but not other clock rates or temperatures: compare times
 // of two runs by their ratios to one baseline.
-[[nodiscard]] Estimate MedianOf(const std::vector<double>& samples,
-                                const std::vector<size_t>& batches, const RunToRun& other = {});
+[[nodiscard]] MedianEstimate MedianOf(const std::vector<double>& samples,
+                                      const std::vector<size_t>& batches,
+                                      const RunToRun& other = {});
 
 }  // namespace kb

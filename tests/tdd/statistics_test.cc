@@ -102,7 +102,7 @@ TEST(RatioOfMedians, DriftOfBothProgramsCancels) {
   machine.noise = 0.001;
   machine.spikes = 0;
   std::mt19937_64 rng(7);
-  const Estimate ratio = RatioOfMedians(Simulate(machine, 4, 25, &rng));
+  const MedianEstimate ratio = RatioOfMedians(Simulate(machine, 4, 25, &rng));
   EXPECT_NEAR(ratio.value, 1.25, 0.0025);
   EXPECT_TRUE(ratio.ci95.Contains(1.25));
   EXPECT_LT(ratio.ci95.high - ratio.ci95.low, 0.02);
@@ -124,7 +124,7 @@ TEST(RatioOfMedians, CorrelatedRoundsMakeWiderIntervals) {
 TEST(RatioOfMedians, IsTheSameEachTimeAndHoldsItsValue) {
   std::mt19937_64 rng(5);
   const PairedRounds rounds = Simulate({}, 3, 10, &rng);
-  const Estimate a = RatioOfMedians(rounds), b = RatioOfMedians(rounds);
+  const MedianEstimate a = RatioOfMedians(rounds), b = RatioOfMedians(rounds);
   EXPECT_EQ(a.ci95.low, b.ci95.low);
   EXPECT_EQ(a.ci95.high, b.ci95.high);
   EXPECT_DOUBLE_EQ(a.value, Median(rounds.baseline) / Median(rounds.candidate));
@@ -133,7 +133,7 @@ TEST(RatioOfMedians, IsTheSameEachTimeAndHoldsItsValue) {
 
 TEST(RatioOfMedians, IdenticalSamplesStillHaveTheClocksWidth) {
   const PairedRounds rounds = {std::vector<double>(40, 10.0), std::vector<double>(40, 10.0), {20}};
-  const Estimate ratio = RatioOfMedians(rounds);
+  const MedianEstimate ratio = RatioOfMedians(rounds);
   EXPECT_EQ(ratio.value, 1);
   EXPECT_EQ(ratio.sampling, 0);
   EXPECT_NEAR(ratio.ci95.high - 1, 0.0032 * std::sqrt(2.0), 1e-4);
