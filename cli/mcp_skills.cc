@@ -116,15 +116,14 @@ std::vector<SkillFile> FilesOf(const McpCall& call, const Skill& skill,
   return list;
 }
 
-// nullopt if it has gone or is too large.
-std::optional<std::string> BytesOf(Catalog& catalog, const SkillFile& file) {
-  return file.row != 0 ? catalog.Text(file.row) : ReadFile(file.path, nullptr, kMostBytes);
-}
-
 struct Shelf {  // of one request
   Catalog* catalog = nullptr;
   std::vector<CatalogDocument> documents;
   std::vector<Skill> skills;
+
+  [[nodiscard]] std::string TextOf(int64_t row) const {
+    return catalog == nullptr ? "" : catalog->Text(row);
+  }
 };
 
 Shelf OpenShelf(McpCall& call) {
@@ -135,10 +134,14 @@ Shelf OpenShelf(McpCall& call) {
   return shelf;
 }
 
+// nullopt if it has gone or is too large.
+std::optional<std::string> BytesOf(const Shelf& shelf, const SkillFile& file) {
+  return file.row != 0 ? shelf.TextOf(file.row) : ReadFile(file.path, nullptr, kMostBytes);
+}
+
 // The skill's entry; null if it is not conformant or breaks a limit.
 Value EntryOf(const McpCall& call, const Shelf& shelf, const Skill& skill) {
-  const Document document =
-      ParseDocument(skill.document.path, shelf.catalog->Text(skill.document.row));
+  const Document document = ParseDocument(skill.document.path, shelf.TextOf(skill.document.row));
   const Value& front = document.front_matter;
   if (front["name"].AsString() != skill.document.id || front["description"].AsString().empty()) {
     return {};
@@ -146,7 +149,7 @@ Value EntryOf(const McpCall& call, const Shelf& shelf, const Skill& skill) {
   Value::List resources;
   int64_t total = 0;
   for (const SkillFile& file : FilesOf(call, skill, shelf.documents)) {
-    const auto bytes = BytesOf(*shelf.catalog, file);
+    const auto bytes = BytesOf(shelf, file);
     if (!bytes) return {};
     total += static_cast<int64_t>(bytes->size());
     if (total > kMostBytes || resources.size() == kMostFiles) return {};
@@ -292,7 +295,7 @@ RpcResult ReadSkillFile(McpCall& call, const std::string& uri) {
   if (skill == nullptr) return UnknownResource(uri);
   for (const SkillFile& file : FilesOf(call, *skill, shelf.documents)) {
     if (file.uri != uri) continue;
-    auto bytes = BytesOf(*shelf.catalog, file);
+    auto bytes = BytesOf(shelf, file);
     if (!bytes) break;
     const char* mime = MimeOf(uri);
     if (IsUtf8(*bytes)) return Cacheable(TextContents(uri, std::move(*bytes), mime), kIndexTtlMs);
