@@ -25,7 +25,7 @@ Value Red() {
        "note": "never\nreached", "diff": "-a\n+b"},
       {"name": "arithmetic:10:1", "status": "not compiled", "killed_by": []},
       {"name": "arithmetic:11:1", "status": "equivalent", "killed_by": []}]
-})");
+})x");
 }
 
 TEST(DrawKillMatrix, SaysWhichTestRejectsWhichMutant) {
@@ -47,7 +47,7 @@ TEST(DrawKillMatrix, SaysWhichTestRejectsWhichMutant) {
             "  -  if (i < n)\n"
             "  +  if (i <= n)\n"
             "\n"
-            "declared equivalent: arithmetic:9:1: never\\x0areached\n"
+            "declared equivalent: arithmetic:9:1: never\\x0Areached\n"
             "  -a\n"
             "  +b\n"
             "\n"
