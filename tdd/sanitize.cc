@@ -91,7 +91,7 @@ Verdict RunUnder(const SanitizerTool& tool, const SanitizeOptions& options, cons
                  const std::function<Verdict(Runner*)>& use) {
   Verdict why;
   const std::unique_ptr<Runner> runner =
-      options.start(Prefix(options.tool, tool, log), {"KB_WORKER_PLAIN=1"}, &why);
+      options.start(Prefix(options.tool, tool, log), {"KB_UNPOISONED=1"}, &why);
   return runner == nullptr ? why : use(runner.get());
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <utility>
 
 namespace kb {
@@ -136,7 +137,8 @@ Buffer::Buffer(const Gpu& gpu, const BufferPlan& plan)
     : gpu_(&gpu),
       name_(plan.name),
       bytes_(plan.bytes),
-      memory_(gpu, plan.bytes + 2 * kGuardBytes, plan.name) {
+      guard_bytes_(std::getenv("KB_UNPOISONED") == nullptr ? kGuardBytes : 0),
+      memory_(gpu, plan.bytes + 2 * guard_bytes_, plan.name) {
   SetGuards();
 }
 
@@ -163,7 +165,8 @@ std::string Buffer::Download() const {
 
 void Buffer::SetGuards() const {
   static const std::string pattern = GuardPattern();
-  for (const int64_t start : {int64_t{0}, kGuardBytes + bytes_}) {
+  if (guard_bytes_ == 0) return;
+  for (const int64_t start : {int64_t{0}, guard_bytes_ + bytes_}) {
     gpu_->Check(gpu_->driver().MemcpyHtoD(memory_.pointer() + static_cast<size_t>(start),
                                           pattern.data(), pattern.size()),
                 "set the guard zones of " + name_);
@@ -171,8 +174,9 @@ void Buffer::SetGuards() const {
 }
 
 void Buffer::CheckGuards() const {
+  if (guard_bytes_ == 0) return;
   CheckGuard(0);
-  CheckGuard(kGuardBytes + bytes_);
+  CheckGuard(guard_bytes_ + bytes_);
 }
 
 void Buffer::CheckGuard(int64_t start) const {
@@ -183,7 +187,7 @@ void Buffer::CheckGuard(int64_t start) const {
               "give back the guard zones of " + name_);
   const size_t at = FirstDifference(pattern, found);
   if (at == pattern.size()) return;
-  const int64_t offset = start + static_cast<int64_t>(at) - kGuardBytes;
+  const int64_t offset = start + static_cast<int64_t>(at) - guard_bytes_;
   throw WorkerFault({Status::kRuntimeError, "guard",
                      "a kernel wrote outside of " + name_ + ", which has " +
                          std::to_string(bytes_) + " bytes: at byte offset " +

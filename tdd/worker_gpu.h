@@ -76,7 +76,9 @@ class Buffer {
   static constexpr int64_t kGuardBytes = 4096;
   Buffer(const Gpu& gpu, const BufferPlan& plan);
 
-  [[nodiscard]] cuda::DevicePointer pointer() const { return memory_.pointer() + kGuardBytes; }
+  [[nodiscard]] cuda::DevicePointer pointer() const {
+    return memory_.pointer() + static_cast<size_t>(guard_bytes_);
+  }
   [[nodiscard]] int64_t bytes() const { return bytes_; }
   [[nodiscard]] const std::string& name() const { return name_; }
   void FillAsync(unsigned char value) const;  // on the GPU's stream
@@ -93,6 +95,7 @@ class Buffer {
   const Gpu* gpu_;
   std::string name_;
   int64_t bytes_;
+  int64_t guard_bytes_;  // 0 in a process with KB_UNPOISONED, so that memcheck sees the true ends
   DeviceMemory memory_;
 };
 
