@@ -1,6 +1,6 @@
-// `kb worker --fd N [--driver PATH]`: what tdd/runner.h starts in a child, and `kb compile-child`
-// (tdd/compile.h). For kb itself and not
-// for people, hence not in the command table, which has `kb worker --job` alone.
+// `kb worker --fd N [--driver PATH]`, what tdd/runner.h starts in a child, and `kb compile-child`,
+// what tdd/compile.h does. For kb itself and not for people, hence not in the command table, which
+// has `kb worker --job` alone.
 #pragma once
 
 #include <optional>
