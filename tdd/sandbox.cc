@@ -68,7 +68,12 @@ bool SetMount(const char* path, int flags, const MountAttributes& attributes) {
   return syscall(kMountSetattr, AT_FDCWD, path, flags, &attributes, sizeof(attributes)) == 0;
 }
 
-// A /proc that shows our own processes alone; all but the writable folders read-only.
+// What of /proc is the whole system's, and could be written by its owner without any capability.
+constexpr const char* kOfTheSystem[] = {"/proc/sys", "/proc/sysrq-trigger", "/proc/irq",
+                                        "/proc/bus", "/proc/fs"};
+
+// A /proc that shows our own processes alone; all but the writable folders read-only. /proc itself
+// is not: cuInit fails then (CUDA 13.0, driver 580).
 const char* EnterMounts(const ChildPlan& plan) {
   if (mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return "private mounts";
   for (const char* folder : plan.writable) {
@@ -77,7 +82,12 @@ const char* EnterMounts(const ChildPlan& plan) {
   if (mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) != 0) {
     return "mount of /proc";
   }
+  for (const char* path : kOfTheSystem) {
+    if (mount(path, path, nullptr, MS_BIND, nullptr) != 0 && errno != ENOENT)
+      return "part of /proc";
+  }
   if (!SetMount("/", kRecursive, {.set = kReadOnly})) return "read-only mounts";
+  if (!SetMount("/proc", 0, {.clear = kReadOnly})) return "writable /proc";
   for (const char* folder : plan.writable) {
     if (!SetMount(folder, 0, {.clear = kReadOnly})) return "writable folder";
   }

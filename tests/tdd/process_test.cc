@@ -387,7 +387,8 @@ TEST_F(SandboxTest, WritesOutsideItsFoldersFail) {
     std::string file;
     int exit_code;
   } const cases[] = {{inside + "/a", 0},    {"here", 0},          {outside + "/a", 8},
-                     {"../outside-too", 8}, {"/dev/shm/kb-a", 8}, {"/proc/sys/kernel/hostname", 8}};
+                     {"../outside-too", 8}, {"/dev/shm/kb-a", 8}, {"/proc/sys/kernel/hostname", 8},
+                     {"/proc/self/comm", 0}};
   for (const auto& c : cases) {
     ProcessOptions options = ChildOptions("write", c.file);
     options.writable = {inside};

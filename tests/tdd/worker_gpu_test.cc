@@ -17,6 +17,7 @@
 #include "kb/json.h"
 #include "tdd/process.h"
 #include "tdd/runner.h"
+#include "tdd/sandbox.h"
 #include "tdd/toolchain.h"
 
 namespace kb {
@@ -174,6 +175,7 @@ class WorkerGpuTest : public testing::Test {
 
 TEST_F(WorkerGpuTest, FaultsHaveTheirVerdictsAndTheNextRunIsUnharmed) {
   std::cout << WriteJson(runner_->environment().ToValue()) << "\n";
+  EXPECT_EQ(runner_->environment().sandbox, BestSandbox().name);
   struct {
     const char* kernel;
     const char* verdict;
@@ -288,12 +290,12 @@ TEST_F(WorkerGpuTest, HostCandidatesShareTheContextAndCannotHideWork) {
   std::ofstream(folder_ + "/host.cu") << kHostSource;
   ProcessOptions options;
   options.argv = {"/usr/local/cuda/bin/nvcc",
-                  "-arch=native",
+                  "-arch=" + runner_->environment().arch,
                   "-shared",
                   "-Xcompiler",
                   "-fPIC",
                   "-I",
-                  std::string(KB_SOURCE_DIR) + "/tdd",
+                  fs::absolute(KB_SOURCE_DIR).string() + "/tdd",
                   "-o",
                   folder_ + "/host.so",
                   folder_ + "/host.cu"};
