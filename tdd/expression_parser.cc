@@ -3,6 +3,7 @@
 #include <array>
 #include <charconv>
 
+#include "kb/file.h"
 #include "tdd/expression_node.h"
 
 namespace kb {
@@ -56,7 +57,9 @@ class Parser {
   ExpressionNode Whole() {
     ExpressionNode node = Choice();
     SkipBlanks();
-    if (node && at_ < text_.size()) return Fail("unexpected '" + std::string(1, text_[at_]) + "'");
+    if (node && at_ < text_.size()) {
+      return Fail("unexpected '" + Printable(text_.substr(at_, 1)) + "'");
+    }
     return node;
   }
   const std::string& why() const { return why_; }

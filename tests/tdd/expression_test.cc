@@ -103,6 +103,7 @@ TEST(Expression, SaysWhatIsWrongAndWhere) {
       {"min", "'min' wants arguments at column 1"},
       {"1 ? 2", "expected ':' of c ? a : b at column 6"},
       {"n = 1", "unexpected '=' at column 3"},
+      {"n\n", "unexpected '\\x0A' at column 2"},
       {"n & 1", "unexpected '&' at column 3"},
   };
   for (const Row& row : rows) {
