@@ -57,7 +57,7 @@ extern "C" int kb_run(const kb_args* args, CUstream_st* stream) {
       }
       return 0;
     case kHides:
-      Busy(OwnStream(), 500);
+      Busy(OwnStream(), 300);
       return 0;
     case kCounts:
       y[0] = static_cast<float>(calls++);

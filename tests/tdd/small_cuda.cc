@@ -45,6 +45,8 @@ using kb::cuda::Stream;
 using kb::cuda::Uuid;
 using Clock = std::chrono::steady_clock;
 
+constexpr size_t kLongMemset = 1 << 20;  // the flush of L2: takes its time
+
 struct FakeStream {
   std::vector<std::function<void()>> waiting;  // held
   const volatile uint32_t* flag = nullptr;
@@ -317,7 +319,10 @@ Result cuMemcpyDtoDAsync_v2(DevicePointer to, DevicePointer from, size_t bytes, 
   });
 }
 Result cuMemsetD8Async(DevicePointer to, unsigned char value, size_t bytes, Stream stream) {
-  return Put(stream, [=] { std::memset(reinterpret_cast<void*>(to), value, bytes); });
+  return Put(stream, [=] {
+    std::memset(reinterpret_cast<void*>(to), value, bytes);
+    if (bytes >= kLongMemset) Busy(Of(stream), 400);
+  });
 }
 Result cuStreamCreate(Stream* stream, unsigned) {
   auto* made = new FakeStream;
