@@ -117,19 +117,26 @@ Value::List DoneBefore(const std::string& result, const std::string& sha256) {
   return earlier["job"].AsString() == sha256 ? earlier["evaluations"].AsList() : Value::List{};
 }
 
-// The red of these files in earlier results; null if they are not there or have changed.
-Value RedOf(const std::vector<Evaluation>& earlier, const std::string& case_folder,
-            const std::string& candidate_folder) {
+// The evaluation of these files in earlier results; null if they are not there or have changed.
+const Evaluation* FindSame(const std::vector<Evaluation>& earlier, const std::string& case_folder,
+                           const std::string& candidate_folder) {
   const LoadedCase of_case = LoadCase(case_folder);
   const LoadedCandidate candidate = LoadCandidate(candidate_folder, of_case.value);
   for (const Evaluation& one : earlier) {
-    const StageReport* red = one.Find("red");
-    if (red != nullptr && one.case_identity["sha256"].AsString() == of_case.value.sha256 &&
+    if (one.case_identity["sha256"].AsString() == of_case.value.sha256 &&
         one.candidate_identity["sha256"].AsString() == candidate.value.sha256) {
-      return red->detail;
+      return &one;
     }
   }
-  return {};
+  return nullptr;
+}
+
+// Null unless the stage, and for red that of the mutants too, passed.
+Value PassedSection(const Evaluation& evaluation, const std::string& name) {
+  const StageReport* stage = evaluation.Find(name);
+  const StageReport* mutants = evaluation.Find("mutants");
+  const bool red = name != "red" || (mutants != nullptr && mutants->verdict.passed());
+  return stage != nullptr && stage->verdict.passed() && red ? stage->detail : Value();
 }
 
 }  // namespace
@@ -168,8 +175,10 @@ void RunJob(const std::string& folder, const std::string& result, const std::str
     ProofOptions options = OptionsFrom(job["options"]);
     options.known_red = proofs[i]["known_red"];
     if (!again.empty()) {
-      options.known_red = RedOf(earlier, of_case, candidate);
-      options.sanitize = false;
+      if (const Evaluation* before = FindSame(earlier, of_case, candidate)) {
+        options.known_red = PassedSection(*before, "red");
+        options.known_sanitize = PassedSection(*before, "sanitize");
+      }
     }
     options.red = options.red && options.known_red.IsNull();
     done.push_back(ToValue(session.Prove(of_case, candidate, options)));

@@ -23,8 +23,9 @@ void WriteJob(const std::string& folder, const std::vector<ProofTarget>& targets
 
 // Proves all that the job in `folder` asks for and rewrites `result` after each. What `result`
 // already holds for this job is not proved again. Throws Error if this is no job.
-// `again`, if not "": results of an earlier run, whose red stands in for red here; without
-// sanitizers then. `shard` of `shards`: only every shards-th proof, from shard (0-based) on.
+// `again`, if not "": results of an earlier run, whose red and sanitize sections, where they
+// passed, stand in for those stages. `shard` of `shards`: only every shards-th proof, from shard
+// (0-based) on.
 void RunJob(const std::string& folder, const std::string& result, const std::string& again,
             ProofTools tools, int shard = 0, int shards = 1);
 

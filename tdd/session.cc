@@ -171,7 +171,9 @@ class ProofSession::Proof {
     Value& identity = evaluation_.candidate_identity;
     identity.Set("id", candidate.id)
         .Set("kind", candidate.kind == CandidateKind::kHost ? "host" : "device");
-    identity.Set("sha256", candidate.sha256).Set("files", Value::List{Value(candidate.source)});
+    identity.Set("arch", arch_)
+        .Set("sha256", candidate.sha256)
+        .Set("files", Value::List{Value(candidate.source)});
     identity.Set("flags", flags);
     evaluation_.environment =
         runner_ != nullptr ? runner_->environment().ToValue() : Value(Value::Map{});
@@ -271,6 +273,11 @@ class ProofSession::Proof {
 
   StageReport Sanitize() {
     StageReport report;
+    if (!options_.known_sanitize.IsNull()) {
+      report.detail = options_.known_sanitize;
+      report.detail.Set("from", "earlier evidence of the same case and candidate");
+      return report;
+    }
     if (!options_.sanitize) {
       report.verdict = {Status::kSkipped, "not asked",
                         "run without --no-sanitize before it is recorded"};

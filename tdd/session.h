@@ -19,6 +19,7 @@ struct ProofOptions {
   bool red = true;  // false: `known_red` stands in for the stages red and mutants
   Value known_red;  // of earlier evidence of the same case, candidate and toolchain
   bool sanitize = true;
+  Value known_sanitize;  // likewise, of a stage that passed
   bool measure = true;
   std::string until;  // the last stage to do: "compile", "mutants"; "": all
   int trials = 3;     // of the case's tests, each with fresh inputs
