@@ -14,12 +14,12 @@
 
 #include "kb/file.h"
 #include "tdd/scratch.h"
+#include "tests/tdd/judge_folder.h"
 
 namespace kb {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
@@ -84,17 +84,16 @@ class JudgeTest : public ::testing::Test {
     delete faulty_;
   }
 
-  static std::string Judges() { return scratch_->path() + "/judges"; }
   static std::string Temp() { return scratch_->path(); }
   static std::vector<std::string> LeftBehind() {
     std::vector<std::string> names;
     for (const auto& entry : fs::directory_iterator(Temp())) {
-      if (entry.path().filename() != "judges") names.push_back(entry.path().filename());
+      names.push_back(entry.path().filename());
     }
     return names;
   }
   static std::string Built(const Case& for_case) {
-    const BuiltJudge built = BuildJudge(for_case, Judges());
+    const BuiltJudge built = BuildJudge(for_case, SharedJudges());
     EXPECT_EQ(VerdictName(built.verdict), "PASSED") << built.verdict.message;
     return built.path;
   }
