@@ -16,6 +16,7 @@
 namespace kb {
 
 std::optional<int> RunWorkerCommand(std::span<const std::string> argv, Streams& streams) {
+  if (!argv.empty() && argv[0] == "compile-child") return ServeCompile();
   if (argv.size() < 2 || argv[0] != "worker" || argv[1] != "--fd") return std::nullopt;
   int fd = -1;
   std::string driver;
