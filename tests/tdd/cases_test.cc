@@ -62,7 +62,7 @@ std::vector<std::string> CandidatesOf(const std::string& name) {
 std::string Text(const Diagnostics& diagnostics) {
   std::string text;
   for (const Diagnostic& d : diagnostics) {
-    text += d.file + ":" + std::to_string(d.line) + ": " + d.message + "\n";
+    text += d.path + ":" + std::to_string(d.line) + ": " + d.message + "\n";
   }
   return text;
 }

@@ -17,10 +17,10 @@ __device__ Moments Joined(Moments a, Moments b) {
 // Over the block, in all threads. Once a kernel: the shared array is not guarded for reuse.
 __device__ Moments BlockJoined(Moments part) {
   __shared__ Moments of_warp[kWarps];
-  for (int mask = 16; mask > 0; mask /= 2) {
-    part = Joined(part, {__shfl_xor_sync(0xffffffffu, part.count, mask),
-                         __shfl_xor_sync(0xffffffffu, part.mean, mask),
-                         __shfl_xor_sync(0xffffffffu, part.squares, mask)});
+  for (int step = 16; step > 0; step /= 2) {
+    part = Joined(part, {__shfl_down_sync(0xffffffffu, part.count, step),
+                         __shfl_down_sync(0xffffffffu, part.mean, step),
+                         __shfl_down_sync(0xffffffffu, part.squares, step)});
   }
   if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = part;
   __syncthreads();

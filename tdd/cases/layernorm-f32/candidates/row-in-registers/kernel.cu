@@ -3,7 +3,7 @@ constexpr int kWarps = kThreads / 32;
 
 // The sum over the block, in all threads. `of_warp`: for this call alone.
 __device__ float BlockSum(float value, float* of_warp) {
-  for (int mask = 16; mask > 0; mask /= 2) value += __shfl_xor_sync(0xffffffffu, value, mask);
+  for (int step = 16; step > 0; step /= 2) value += __shfl_down_sync(0xffffffffu, value, step);
   if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = value;
   __syncthreads();
   float sum = 0.0f;

@@ -2,8 +2,9 @@
 
 constexpr int kThreads = 256;
 
+// The sum over the warp, in its first lane; the other lanes get parts of it.
 __device__ float WarpSum(float value) {
-  for (int mask = 16; mask > 0; mask /= 2) value += __shfl_xor_sync(0xffffffffu, value, mask);
+  for (int step = 16; step > 0; step /= 2) value += __shfl_down_sync(0xffffffffu, value, step);
   return value;
 }
 
@@ -50,20 +51,17 @@ __device__ void Rmsnorm(const __nv_bfloat16* x, const __nv_bfloat16* w, __nv_bfl
   const int vectors = cols / 8;
   const long long start = static_cast<long long>(blockIdx.x) * vectors;
   const uint4* from = reinterpret_cast<const uint4*>(x) + start;
-  uint4 row[kVectors], weight[kVectors];
-#pragma unroll
-  for (int k = 0; k < kVectors; ++k) {
-    const int v = threadIdx.x + k * kThreads;
-    row[k] = v < vectors ? from[v] : make_uint4(0u, 0u, 0u, 0u);
-  }
-#pragma unroll
-  for (int k = 0; k < kVectors; ++k) {
-    const int v = threadIdx.x + k * kThreads;
-    if (v < vectors) weight[k] = reinterpret_cast<const uint4*>(w)[v];
-  }
+  uint4 row[kVectors] = {}, weight[kVectors];
   float squares = 0.0f;
 #pragma unroll
-  for (int k = 0; k < kVectors; ++k) squares += Squares(row[k]);
+  for (int k = 0; k < kVectors; ++k) {
+    const int v = threadIdx.x + k * kThreads;
+    if (v < vectors) {
+      row[k] = from[v];
+      weight[k] = reinterpret_cast<const uint4*>(w)[v];
+    }
+    squares += Squares(row[k]);
+  }
   const float scale = rsqrtf(BlockSum(squares) / cols + eps);
   uint4* to = reinterpret_cast<uint4*>(y) + start;
 #pragma unroll

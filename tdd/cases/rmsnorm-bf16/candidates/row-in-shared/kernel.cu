@@ -2,8 +2,9 @@
 
 constexpr int kThreads = 256;
 
+// The sum over the warp, in its first lane; the other lanes get parts of it.
 __device__ float WarpSum(float value) {
-  for (int mask = 16; mask > 0; mask /= 2) value += __shfl_xor_sync(0xffffffffu, value, mask);
+  for (int step = 16; step > 0; step /= 2) value += __shfl_down_sync(0xffffffffu, value, step);
   return value;
 }
 

@@ -32,8 +32,8 @@ __device__ Part LoadTile(const float* x, int start, int n) {
   return part;
 }
 
-// Makes each element the sum of its warp's elements so far. The warp's total.
-__device__ float ScanWarp(Part& part) {
+// Makes each element the sum of its warp's elements so far.
+__device__ void ScanWarp(Part& part) {
   const int lane = threadIdx.x % 32;
   float total = 0.0f;
 #pragma unroll
@@ -52,22 +52,18 @@ __device__ float ScanWarp(Part& part) {
     v = make_float4(v.x + before, v.y + before, v.z + before, v.w + before);
     total += __shfl_sync(0xffffffffu, sum, 31);
   }
-  return total;
 }
 
-// Shares the warps' totals. `before`: the sum of the warps before this one. The block's total.
-__device__ float ShareTotals(float total, float* before) {
+// The sum of the warps before this one. Once a kernel, or with a barrier in between: the shared
+// array is not guarded for reuse.
+__device__ float BeforeWarp(const Part& part) {
   __shared__ float totals[kWarps];
-  if (threadIdx.x % 32 == 0) totals[threadIdx.x / 32] = total;
+  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  if (lane == 31) totals[warp] = part.run[kRuns - 1].w;
   __syncthreads();
-  float sum = 0.0f;
-  *before = 0.0f;
-#pragma unroll
-  for (int w = 0; w < kWarps; ++w) {
-    if (w == threadIdx.x / 32) *before = sum;
-    sum += totals[w];
-  }
-  return sum;
+  float before = 0.0f;
+  for (int w = 0; w < warp; ++w) before += totals[w];
+  return before;
 }
 
 __device__ void StoreTile(float* y, int start, int n, const Part& part, float before) {
@@ -104,9 +100,10 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   const int tile = drawn;
   const int start = tile * kTile;
   Part part = LoadTile(x, start, n);
-  float before_warp;
-  const float total = ShareTotals(ScanWarp(part), &before_warp);
-  if (threadIdx.x == 0) {
+  ScanWarp(part);
+  const float before_warp = BeforeWarp(part);
+  if (threadIdx.x == kThreads - 1) {
+    const float total = before_warp + part.run[kRuns - 1].w;
     float before = 0.0f;
     if (tile > 0) {
       Word word;

@@ -32,8 +32,8 @@ __device__ Part LoadTile(const float* x, int start, int n) {
   return part;
 }
 
-// Makes each element the sum of its warp's elements so far. The warp's total.
-__device__ float ScanWarp(Part& part) {
+// Makes each element the sum of its warp's elements so far.
+__device__ void ScanWarp(Part& part) {
   const int lane = threadIdx.x % 32;
   float total = 0.0f;
 #pragma unroll
@@ -52,22 +52,18 @@ __device__ float ScanWarp(Part& part) {
     v = make_float4(v.x + before, v.y + before, v.z + before, v.w + before);
     total += __shfl_sync(0xffffffffu, sum, 31);
   }
-  return total;
 }
 
-// Shares the warps' totals. `before`: the sum of the warps before this one. The block's total.
-__device__ float ShareTotals(float total, float* before) {
+// The sum of the warps before this one. Once a kernel, or with a barrier in between: the shared
+// array is not guarded for reuse.
+__device__ float BeforeWarp(const Part& part) {
   __shared__ float totals[kWarps];
-  if (threadIdx.x % 32 == 0) totals[threadIdx.x / 32] = total;
+  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  if (lane == 31) totals[warp] = part.run[kRuns - 1].w;
   __syncthreads();
-  float sum = 0.0f;
-  *before = 0.0f;
-#pragma unroll
-  for (int w = 0; w < kWarps; ++w) {
-    if (w == threadIdx.x / 32) *before = sum;
-    sum += totals[w];
-  }
-  return sum;
+  float before = 0.0f;
+  for (int w = 0; w < warp; ++w) before += totals[w];
+  return before;
 }
 
 __device__ void StoreTile(float* y, int start, int n, const Part& part, float before) {
@@ -91,36 +87,43 @@ __device__ void StoreTile(float* y, int start, int n, const Part& part, float be
 
 extern "C" __global__ void __launch_bounds__(kThreads)
     sum_tiles(const float* x, float* sums, int n) {
+  __shared__ float totals[kWarps];
   const Part part = LoadTile(x, blockIdx.x * kTile, n);
   float sum = 0.0f;
 #pragma unroll
   for (int k = 0; k < kRuns; ++k) {
     sum += (part.run[k].x + part.run[k].y) + (part.run[k].z + part.run[k].w);
   }
-  for (int mask = 16; mask > 0; mask /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, mask);
-  float before;
-  sum = ShareTotals(sum, &before);
-  if (threadIdx.x == 0) sums[blockIdx.x] = sum;
+  for (int step = 16; step > 0; step /= 2) sum += __shfl_down_sync(0xffffffffu, sum, step);
+  if (threadIdx.x % 32 == 0) totals[threadIdx.x / 32] = sum;
+  __syncthreads();
+  if (threadIdx.x > 0) return;
+  float total = 0.0f;
+  for (int w = 0; w < kWarps; ++w) total += totals[w];
+  sums[blockIdx.x] = total;
 }
 
 // In place, by one block: sums[i] becomes the sum of the tiles 0 .. i.
 extern "C" __global__ void __launch_bounds__(kThreads) scan_sums(float* sums, int count) {
+  __shared__ float run_total;
   float carry = 0.0f;
   for (int start = 0; start < count; start += kTile) {
     Part part = LoadTile(sums, start, count);
-    float before;
-    const float total = ShareTotals(ScanWarp(part), &before);
+    ScanWarp(part);
+    const float before = BeforeWarp(part);
     StoreTile(sums, start, count, part, carry + before);
-    carry += total;
-    __syncthreads();  // before the totals are written again
+    if (threadIdx.x == kThreads - 1) run_total = before + part.run[kRuns - 1].w;
+    __syncthreads();
+    carry += run_total;
+    __syncthreads();  // before it and the warps' totals are written again
   }
 }
 
 extern "C" __global__ void __launch_bounds__(kThreads)
     scan_tiles(const float* x, const float* sums, float* y, int n) {
   Part part = LoadTile(x, blockIdx.x * kTile, n);
-  float before;
-  ShareTotals(ScanWarp(part), &before);
+  ScanWarp(part);
+  float before = BeforeWarp(part);
   if (blockIdx.x > 0) before += sums[blockIdx.x - 1];
   StoreTile(y, blockIdx.x * kTile, n, part, before);
 }

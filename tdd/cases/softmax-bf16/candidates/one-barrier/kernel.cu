@@ -17,9 +17,9 @@ __device__ Part Joined(Part a, Part b) {
 // Over the block, in all threads. Once a kernel: the shared array is not guarded for reuse.
 __device__ Part BlockJoined(Part part) {
   __shared__ Part of_warp[kThreads / 32];
-  for (int mask = 16; mask > 0; mask /= 2) {
-    part = Joined(part, {__shfl_xor_sync(0xffffffffu, part.largest, mask),
-                         __shfl_xor_sync(0xffffffffu, part.sum, mask)});
+  for (int step = 16; step > 0; step /= 2) {
+    part = Joined(part, {__shfl_down_sync(0xffffffffu, part.largest, step),
+                         __shfl_down_sync(0xffffffffu, part.sum, step)});
   }
   if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = part;
   __syncthreads();

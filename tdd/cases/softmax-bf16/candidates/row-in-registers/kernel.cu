@@ -2,15 +2,16 @@
 
 constexpr int kThreads = 256;
 
+// Over the warp, in its first lane; the other lanes get parts of it.
 __device__ float WarpMax(float value) {
-  for (int mask = 16; mask > 0; mask /= 2) {
-    value = fmaxf(value, __shfl_xor_sync(0xffffffffu, value, mask));
+  for (int step = 16; step > 0; step /= 2) {
+    value = fmaxf(value, __shfl_down_sync(0xffffffffu, value, step));
   }
   return value;
 }
 
 __device__ float WarpSum(float value) {
-  for (int mask = 16; mask > 0; mask /= 2) value += __shfl_xor_sync(0xffffffffu, value, mask);
+  for (int step = 16; step > 0; step /= 2) value += __shfl_down_sync(0xffffffffu, value, step);
   return value;
 }
 

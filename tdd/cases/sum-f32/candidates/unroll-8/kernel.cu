@@ -1,46 +1,49 @@
 // 528 blocks: four on each of 132 multiprocessors, which leaves 64 registers a thread. The order of
 // additions depends on n alone, so the result has the same bits each time.
 constexpr int kThreads = 256;
-constexpr int kEach = 8;  // float4s in flight a thread
+constexpr int kWarps = kThreads / 32;
 
+// The sum over the warp, in its first lane; the other lanes get parts of it.
 __device__ float WarpSum(float value) {
-  for (int mask = 16; mask > 0; mask /= 2) value += __shfl_xor_sync(0xffffffffu, value, mask);
+  for (int step = 16; step > 0; step /= 2) value += __shfl_down_sync(0xffffffffu, value, step);
   return value;
 }
 
-// The sum over the block, in all threads. Once a kernel: the shared array is not guarded for reuse.
-__device__ float BlockSum(float value) {
-  __shared__ float of_warp[kThreads / 32];
-  const float warp_sum = WarpSum(value);
-  if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = warp_sum;
+// The sum over the block, in thread 0. `of_warp`: for this call alone.
+__device__ float BlockSum(float value, float* of_warp) {
+  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  value = WarpSum(value);
+  if (lane == 0) of_warp[warp] = value;
   __syncthreads();
+  return WarpSum(lane < kWarps ? of_warp[lane] : 0.0f);
+}
+
+// This thread's part of the sum. Eight float4s are under way at once.
+__device__ float SumOfThread(const float* x, int n) {
   float sum = 0.0f;
-  for (int w = 0; w < kThreads / 32; ++w) sum += of_warp[w];
+  const int first = blockIdx.x * kThreads + threadIdx.x;
+  const int step = gridDim.x * kThreads;
+  const int vectors = n / 4;
+#pragma unroll 8
+  for (int i = first; i < vectors; i += step) {
+    const float4 v = reinterpret_cast<const float4*>(x)[i];
+    sum += (v.x + v.y) + (v.z + v.w);
+  }
+  if (first < n % 4) sum += x[n - 1 - first];
   return sum;
 }
 
 extern "C" __global__ void __launch_bounds__(kThreads, 4)
     partial_sums(const float* x, float* partial, int n) {
-  float sum = 0.0f;
-  const int step = gridDim.x * kThreads * kEach;
-  for (int i = blockIdx.x * kThreads * kEach + threadIdx.x; i < n / 4; i += step) {
-    float4 v[kEach];
-#pragma unroll
-    for (int k = 0; k < kEach; ++k) {
-      v[k] = i + k * kThreads < n / 4 ? reinterpret_cast<const float4*>(x)[i + k * kThreads]
-                                      : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-    }
-#pragma unroll
-    for (int k = 0; k < kEach; ++k) sum += (v[k].x + v[k].y) + (v[k].z + v[k].w);
-  }
-  if (blockIdx.x == 0 && threadIdx.x < n % 4) sum += x[n - 1 - threadIdx.x];
-  sum = BlockSum(sum);
+  __shared__ float of_warp[kWarps];
+  const float sum = BlockSum(SumOfThread(x, n), of_warp);
   if (threadIdx.x == 0) partial[blockIdx.x] = sum;
 }
 
 extern "C" __global__ void sum_of_partials(const float* partial, int count, float* total) {
+  __shared__ float of_warp[kWarps];
   float sum = 0.0f;
   for (int i = threadIdx.x; i < count; i += kThreads) sum += partial[i];
-  sum = BlockSum(sum);
+  sum = BlockSum(sum, of_warp);
   if (threadIdx.x == 0) *total = sum;
 }
