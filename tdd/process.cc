@@ -20,6 +20,7 @@
 #include <utility>
 
 #include "kb/error.h"
+#include "tdd/process_pipe.h"
 #include "tdd/sandbox.h"
 
 namespace kb {
@@ -28,51 +29,9 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-constexpr int kLowestFd = 10;  // above all that the child is given, so that dup2 cannot collide
 constexpr std::chrono::seconds kLongestDeath{5};
 
 double Seconds(Clock::duration duration) { return std::chrono::duration<double>(duration).count(); }
-
-// Owns a descriptor that is at least kLowestFd and closes on exec.
-class Fd {
- public:
-  Fd() = default;
-  explicit Fd(int fd) : fd_(fcntl(fd, F_DUPFD_CLOEXEC, kLowestFd)) {}
-  ~Fd() { Close(); }
-  Fd(Fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Fd& operator=(Fd&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  void Close() {
-    if (fd_ >= 0) close(std::exchange(fd_, -1));
-  }
-  [[nodiscard]] int get() const { return fd_; }
-
- private:
-  int fd_ = -1;
-};
-
-struct Pipe {
-  Fd read, write;
-};
-
-Fd Owned(int fd) {
-  Fd owned(fd);
-  if (fd >= 0) close(fd);
-  if (owned.get() < 0) {
-    throw Error(std::string("no descriptors for a child process: ") + std::strerror(errno));
-  }
-  return owned;
-}
-
-Pipe MakePipe() {
-  int ends[2] = {-1, -1};
-  if (pipe2(ends, O_CLOEXEC) != 0) {
-    throw Error(std::string("no pipe for a child process: ") + std::strerror(errno));
-  }
-  return {Owned(ends[0]), Owned(ends[1])};
-}
 
 std::string FindProgram(const std::string& name) {
   if (name.find('/') != std::string::npos) return fs::absolute(name).string();
@@ -133,6 +92,28 @@ int ExitCode(int wait_status) {
   return WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 128 + WTERMSIG(wait_status);
 }
 
+ChildPlan LimitsOf(const ProcessOptions& options) {
+  ChildPlan plan;
+  if (options.sandbox) plan.sandbox = BestSandbox();
+  plan.network = options.network;
+  plan.memory_bytes = options.memory_bytes;
+  plan.file_bytes = options.file_bytes;
+  plan.nice = getpriority(PRIO_PROCESS, 0);
+  plan.max_processes = options.max_processes;
+  return plan;
+}
+
+// Waits until the program runs; throws what hindered it.
+void CheckStarted(pid_t init, const std::string& path, Pipe* failed, Pipe* control) {
+  if (init < 0) throw Error("cannot start " + path + ": " + std::strerror(errno));
+  failed->write.Close();
+  StartFailure failure;
+  if (read(failed->read.get(), &failure, sizeof(failure)) <= 0) return;
+  control->write.Close();
+  waitpid(init, nullptr, 0);
+  throw Error("cannot start " + path + ": " + failure.what + ": " + std::strerror(failure.error));
+}
+
 double CpuSeconds(const rusage& usage) {
   return static_cast<double>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
          1e-6 * static_cast<double>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
@@ -185,15 +166,13 @@ void Process::State::Start(const ProcessOptions& options) {
   const Fd null = Owned(open("/dev/null", O_RDWR | O_CLOEXEC));
   const Fd channel(options.channel);
 
-  ChildPlan plan;
+  ChildPlan plan = LimitsOf(options);
   plan.path = path.c_str();
   plan.argv = argv.data();
   plan.environment = environment.data();
   plan.folder = folder.c_str();
   plan.writable = {folder.c_str()};
   for (const std::string& each : writable) plan.writable.push_back(each.c_str());
-  if (options.sandbox) plan.sandbox = BestSandbox();
-  plan.network = options.network;
   plan.null = null.get();
   plan.out = out_pipe.write.get();
   plan.talk = talk_pipe.write.get();
@@ -201,19 +180,8 @@ void Process::State::Start(const ProcessOptions& options) {
   plan.control = control_pipe.read.get();
   plan.failed = failed_pipe.write.get();
   plan.done = done_pipe.write.get();
-  plan.memory_bytes = options.memory_bytes;
-  plan.file_bytes = options.file_bytes;
-  plan.nice = getpriority(PRIO_PROCESS, 0);
-  plan.max_processes = options.max_processes;
   init = StartChild(plan);
-  if (init < 0) throw Error("cannot start " + path + ": " + std::strerror(errno));
-  failed_pipe.write.Close();
-  StartFailure failure;
-  if (read(failed_pipe.read.get(), &failure, sizeof(failure)) > 0) {
-    control_pipe.write.Close();
-    waitpid(init, nullptr, 0);
-    throw Error("cannot start " + path + ": " + failure.what + ": " + std::strerror(failure.error));
-  }
+  CheckStarted(init, path, &failed_pipe, &control_pipe);
   out = std::move(out_pipe.read);
   talk = std::move(talk_pipe.read);
   done = std::move(done_pipe.read);
