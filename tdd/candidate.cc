@@ -270,6 +270,12 @@ LoadedCandidate LoadCandidate(const std::string& folder, const Case& for_case) {
     loaded.diagnostics = reader.Take();
     return loaded;
   }
+  if (for_case.axis_names.empty() || for_case.check.empty() || for_case.outputs.empty()) {
+    reader.Error(0, "its case " + Shown(for_case.folder) + " cannot be used",
+                 "mend case.yaml first");
+    loaded.diagnostics = reader.Take();
+    return loaded;
+  }
   const Value file = reader.Read(*yaml, "candidate/1");
   if (file.IsMap()) ReadAll(file, reader, for_case, &candidate);
   std::vector<NamedBytes> files = {{"launch.yaml", *yaml},

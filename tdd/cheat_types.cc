@@ -206,8 +206,13 @@ void FindAddressKeys(CheatFile& file) {
 }
 
 void FindDefaultStreams(CheatFile& file) {
-  if (!file.host()) return;
   const std::string_view code = file.plain;
+  if (const size_t at = code.find("<<<"); !file.host() && at != std::string_view::npos) {
+    file.AddAt(Severity::kWarning, "cheat-stream", at,
+               "a kernel that launches kernels: their work can outlive the call that is timed",
+               "declare each launch in launch.yaml");
+  }
+  if (!file.host()) return;
   for (size_t at = code.find("<<<"); at != std::string_view::npos && file.found.size() < 200;
        at = code.find("<<<", at + 3)) {
     const std::string_view window = code.substr(0, at + 2000);

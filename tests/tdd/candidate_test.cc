@@ -208,5 +208,12 @@ TEST_F(CaseFiles, AFolderWithoutAPlainNameIsRefused) {
   EXPECT_THAT(Lines(loaded.diagnostics), HasSubstr("the folder's name 'na ive' has characters"));
 }
 
+TEST_F(CaseFiles, ACandidateOfACaseThatCannotBeUsedIsOneFinding) {
+  const LoadedCandidate loaded = LoadCandidate(CandidateFolder(), Case());
+  EXPECT_FALSE(loaded.ok());
+  EXPECT_EQ(loaded.diagnostics.size(), 1u);
+  EXPECT_THAT(Lines(loaded.diagnostics), HasSubstr("mend case.yaml first"));
+}
+
 }  // namespace
 }  // namespace kb

@@ -90,6 +90,7 @@ TEST_F(CaseFiles, DeviceCodeThatCouldCheatIsToldWithItsLine) {
       {"void f() { asm(\"mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {};\"); }",
        "1 cheat-narrow warning;"},
       {"__attribute__((constructor)) void f() {}", "1 cheat-constructor error;"},
+      {"__global__ void k() {\n g<<<1, 2, 0, s>>>(); }", "2 cheat-stream warning;"},
   };
   for (const Row& row : rows) EXPECT_EQ(Findings(LintOf(row.source)), row.findings) << row.source;
 }
