@@ -127,7 +127,7 @@ Energy MeasureEnergy(const MeasureSetting& setting, const Timed& timed, const In
   EnergyRequest request{timed, inputs.folders[0], setting.options.energy_s};
   const double start = setting.Now();
   const EnergyReply reply = setting.runner.Energy(request);
-  const double waited_s = setting.Now() - start;
+  const double waited_s = reply.waited_s > 0 ? reply.waited_s : setting.Now() - start;
   const bool unknown =
       reply.verdict.status == Status::kSkipped || reply.verdict.status == Status::kInfraError;
   if (unknown) return {};
@@ -210,7 +210,7 @@ Verdict TimeWorkload(MeasureSetting& setting, size_t index,
   for (MeasureState& state : states) {
     if (verdict.passed()) verdict = Finish(&state);
   }
-  if (verdict.passed()) verdict = AddEnergy(setting, inputs, &states);
+  if (verdict.passed() && index == 0) verdict = AddEnergy(setting, inputs, &states);
   for (const std::string& folder : inputs.folders) Remove(folder);
   if (!verdict.passed()) return verdict;
   for (MeasureState& state : states) measurements->push_back(std::move(state.m));

@@ -22,12 +22,13 @@ struct MeasureOptions {
   int max_rounds = 200, batch_rounds = 25;
   int min_batches = 4;        // before `precision` may end it: their spread is part of the interval
   double precision = 0.0025;  // of the ratio: half-width, relative
-  double budget_s = 6;        // of one workload and cache state
-  int checked_per_batch = 2;  // rounds
-  int64_t input_bytes = int64_t{2} << 30;  // of all input sets of a workload
-  double check_s = 4;     // of a workload and cache state; one call at least is checked
-  double draw_s = 3;      // no further sets after it; at least 3 are drawn
-  double energy_s = 2;    // of each program's loop; 0: no energy, and no check by its loop
+  double budget_s = 3;        // of one workload and cache state: the timed loops alone
+  int checked_per_batch = 2;  // rounds, of about half of the batches
+  int64_t input_bytes = int64_t{1} << 30;  // of all input sets of a workload
+  double check_s = 4;  // of a workload and cache state; one call at least is checked
+  double draw_s = 3;   // no further sets after it; at least 3 are drawn
+  double energy_s =
+      1;  // of each program's loop, first workload; 0: no energy, and no check by its loop
   double timeout_s = 60;  // of one batch
   bool cold = true, warm = true;
   std::string temp;             // scratch folders are made below it

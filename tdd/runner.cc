@@ -110,8 +110,10 @@ class WorkerRunner final : public Runner {
     }
     const double timeout_s = 4 * request.seconds + 60;
     const Verdict verdict = With({request.timed.program}, true, [&](WorkerProcess& worker) {
+      const Clock::time_point start = Clock::now();
       reply = Parsed(worker.Ask("energy", ToValue(request), timeout_s, Blame::kCandidates),
                      EnergyReplyFromValue);
+      reply.waited_s = std::chrono::duration<double>(Clock::now() - start).count();
       return reply.verdict;
     });
     reply.verdict = verdict;

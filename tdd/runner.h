@@ -96,6 +96,7 @@ struct EnergyReply {
   Verdict verdict;
   double joules_per_run = 0;
   int64_t runs = 0;
+  double waited_s = 0;  // by the runner's own clock, once the GPU was ours; 0: not told
 };
 
 // What this GPU can do, measured in this session.

@@ -107,13 +107,14 @@ class Session {
     const auto request = MeasureRequestFromValue(value);
     if (!request) return BadRequest("what to measure");
     return ToValue(MeasureOnGpu(OpenGpu(), *nvml_, Program(request->baseline.program),
-                                Program(request->candidate.program), *request));
+                                Program(request->candidate.program), *request, &inputs_));
   }
 
   Value Energy(const Value& value) {
     const auto request = EnergyRequestFromValue(value);
     if (!request) return BadRequest("what to run for its energy");
-    return ToValue(EnergyOnGpu(OpenGpu(), *nvml_, Program(request->timed.program), *request));
+    return ToValue(
+        EnergyOnGpu(OpenGpu(), *nvml_, Program(request->timed.program), *request, &inputs_));
   }
 
   Value MeasurePeaks(const Value&) { return ToValue(PeaksOfGpu(OpenGpu())); }
@@ -121,6 +122,7 @@ class Session {
   std::string driver_;
   std::unique_ptr<Gpu> gpu_;
   std::unique_ptr<Nvml> nvml_;
+  InputCache inputs_;
   std::map<int, std::unique_ptr<LoadedProgram>> programs_;
 };
 

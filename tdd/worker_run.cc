@@ -94,8 +94,9 @@ RunReply RunOnGpu(const Gpu& gpu, const LoadedProgram& program, const RunRequest
 }
 
 EnergyReply EnergyOnGpu(const Gpu& gpu, const Nvml& nvml, const LoadedProgram& program,
-                        const EnergyRequest& request) {
-  const InputSet inputs(gpu, request.timed.plan, request.input_folder);
+                        const EnergyRequest& request, InputCache* cache) {
+  bool fresh = false;
+  const InputSet& inputs = *cache->Get(gpu, request.timed.plan, {request.input_folder}, &fresh)[0];
   const OwnTensors own(gpu, request.timed.plan);
   const Call call(gpu, program, request.timed.plan, own.Find(inputs));
   EnergyLoop loop(gpu, nvml, call);

@@ -8,6 +8,7 @@
 #include "tdd/runner.h"
 #include "tdd/worker_gpu.h"
 #include "tdd/worker_program.h"
+#include "tdd/worker_tensors.h"
 
 namespace kb {
 
@@ -21,10 +22,11 @@ inline constexpr const char kRunFolder[] = "run";
 [[nodiscard]] MeasureReply MeasureOnGpu(const Gpu& gpu, const Nvml& nvml,
                                         const LoadedProgram& baseline,
                                         const LoadedProgram& candidate,
-                                        const MeasureRequest& request);
+                                        const MeasureRequest& request, InputCache* cache);
 
 [[nodiscard]] EnergyReply EnergyOnGpu(const Gpu& gpu, const Nvml& nvml,
-                                      const LoadedProgram& program, const EnergyRequest& request);
+                                      const LoadedProgram& program, const EnergyRequest& request,
+                                      InputCache* cache);
 
 // Best of some device-to-device copies of 1 GiB, and of bf16 products of 8192 x 8192 matrices by
 // cuBLAS (opened below the CUDA folders or by the loader's path). Smaller on small memories.

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -78,6 +79,24 @@ void InputSet::Check() const {
     buffer->CheckGuards();
     buffer->CheckUnchanged(files_.at(name).bytes());
   }
+}
+
+std::vector<const InputSet*> InputCache::Get(const Gpu& gpu, const RunPlan& plan,
+                                             const std::vector<std::string>& folders, bool* fresh) {
+  std::erase_if(sets_, [&](const auto& set) {
+    return std::find(folders.begin(), folders.end(), set.first) == folders.end();
+  });
+  *fresh = false;
+  std::vector<const InputSet*> sets;
+  for (const std::string& folder : folders) {
+    auto found = sets_.find(folder);
+    if (found == sets_.end()) {
+      found = sets_.emplace(folder, InputSet(gpu, plan, folder)).first;
+      *fresh = true;
+    }
+    sets.push_back(&found->second);
+  }
+  return sets;
 }
 
 OwnTensors::OwnTensors(const Gpu& gpu, const RunPlan& plan) {

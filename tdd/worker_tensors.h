@@ -43,6 +43,20 @@ class InputSet {
   std::map<std::string, MappedFile> files_;
 };
 
+// Sets that stay on the GPU from one request to the next, so that a measurement of many batches
+// loads its inputs once. By folder; a folder must not change while it is in use.
+class InputCache {
+ public:
+  // In the order of `folders`. Sets of other folders are let go first. `*fresh`: whether any was
+  // loaded now.
+  [[nodiscard]] std::vector<const InputSet*> Get(const Gpu& gpu, const RunPlan& plan,
+                                                 const std::vector<std::string>& folders,
+                                                 bool* fresh);
+
+ private:
+  std::map<std::string, InputSet> sets_;
+};
+
 // Outputs and workspaces of one program.
 class OwnTensors {
  public:
