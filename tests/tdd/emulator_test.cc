@@ -9,6 +9,7 @@
 #include <map>
 #include <numeric>
 
+#include "tdd/driver.h"
 #include "tests/tdd/emulator/emulated_run.h"
 #include "tests/tdd/emulator/emulated_toolchain.h"
 #include "tests/tdd/emulator/kernel_text.h"
@@ -210,6 +211,35 @@ TEST_F(Emulator, HalvesRoundToNearestEven) {
                    "out[t] = __half_as_ushort(__float2half(x[t]));",
                    5),
               ElementsAre(0x3c00, 0x7bff, 0x7c00, 1, 0x3c00));
+}
+
+// In this process, as a worker has many: the library's path was the same for both once.
+TEST_F(Emulator, TwoModulesWithOneKernelNameAreTwoKernels) {
+  std::string why;
+  const auto driver = cuda::OpenDriver(KB_FAKE_CUDA, &why);
+  ASSERT_NE(driver, nullptr) << why;
+  ASSERT_EQ(driver->Init(0), 0);
+  std::vector<int> answers;
+  std::vector<cuda::Module> modules;
+  for (const char* body : {"*out = 1;", "*out = 2;", "*out = 3;"}) {
+    modules.push_back(nullptr);
+    ASSERT_EQ(driver->ModuleLoadData(&modules.back(), Compiled(Kernel(body)).data()), 0);
+    if (modules.size() != 2) continue;
+    ASSERT_EQ(driver->ModuleUnload(modules[1]), 0);
+  }
+  for (const cuda::Module module : {modules[0], modules[2]}) {
+    cuda::Function function = nullptr;
+    cuda::DevicePointer out = 0;
+    ASSERT_EQ(driver->ModuleGetFunction(&function, module, "f"), 0);
+    ASSERT_EQ(driver->MemAlloc(&out, sizeof(int)), 0);
+    void* args[] = {&out, &out};
+    cuda::LaunchConfig once;
+    ASSERT_EQ(driver->LaunchKernelEx(&once, function, args, nullptr), 0);
+    answers.push_back(0);
+    ASSERT_EQ(driver->MemcpyDtoH(&answers.back(), out, sizeof(int)), 0);
+    ASSERT_EQ(driver->MemFree(out), 0);
+  }
+  EXPECT_THAT(answers, ElementsAre(1, 3));
 }
 
 struct Fault {

@@ -55,6 +55,7 @@ CompileResult Failed(const std::string& log) {
 ProcessResult Preprocess(const std::string& compiler, const CompileRequest& request,
                          const std::vector<std::string>& options, const std::string& folder) {
   std::string path = folder + "/" + std::string(BaseName(request.name));
+  for (const SourceHeader& header : request.headers) Write(folder + "/" + header.name, header.text);
   Write(path, request.source);
   std::vector<std::string> argv = {compiler,
                                    "-E",

@@ -22,15 +22,13 @@ uint64_t ElfBytes(const void* image) {
   return header.e_shoff + uint64_t{header.e_shnum} * header.e_shentsize;
 }
 
-void* OpenImage(const void* image, uint64_t bytes) {
-  int fd = memfd_create("emulated-cubin", MFD_CLOEXEC);
-  if (fd < 0) return nullptr;
-  void* library = nullptr;
-  if (write(fd, image, bytes) == static_cast<ssize_t>(bytes)) {
-    library = dlopen(("/proc/self/fd/" + std::to_string(fd)).c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr) fprintf(stderr, "emulator: %s\n", dlerror());
-  }
-  close(fd);
+// In a file of memory. `*fd` stays open as long as the library is: dlopen knows libraries by their
+// paths, and would take a new file of the same number for the old one.
+void* OpenImage(const void* image, uint64_t bytes, int* fd) {
+  *fd = memfd_create("emulated-cubin", MFD_CLOEXEC);
+  if (*fd < 0 || write(*fd, image, bytes) != static_cast<ssize_t>(bytes)) return nullptr;
+  void* library = dlopen(("/proc/self/fd/" + std::to_string(*fd)).c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) fprintf(stderr, "emulator: %s\n", dlerror());
   return library;
 }
 
@@ -41,16 +39,19 @@ std::unique_ptr<LoadedModule> LoadedModule::Load(const void* image, int* error) 
   uint64_t bytes = image == nullptr ? 0 : ElfBytes(image);
   if (bytes == 0) return nullptr;
   *error = kNoBinaryForGpu;
-  void* library = OpenImage(image, bytes);
+  std::unique_ptr<LoadedModule> loaded(new LoadedModule);
+  void* library = loaded->library_ = OpenImage(image, bytes, &loaded->fd_);
   if (library == nullptr) return nullptr;
-  std::unique_ptr<LoadedModule> loaded(new LoadedModule(library));
   loaded->module_ = static_cast<const Module*>(dlsym(library, "kb_emulator_module"));
   if (loaded->module_ == nullptr || loaded->module_->abi != kAbi) return nullptr;
   *error = 0;
   return loaded;
 }
 
-LoadedModule::~LoadedModule() { dlclose(library_); }
+LoadedModule::~LoadedModule() {
+  if (library_ != nullptr) dlclose(library_);
+  if (fd_ >= 0) close(fd_);
+}
 
 Function* LoadedModule::Find(const std::string& kernel) {
   auto found = functions_.find(kernel);

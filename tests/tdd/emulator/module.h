@@ -26,8 +26,9 @@ class LoadedModule {
   Function* Find(const std::string& kernel);  // null: has none of this name
 
  private:
-  explicit LoadedModule(void* library) : library_(library) {}
-  void* library_;
+  LoadedModule() = default;
+  void* library_ = nullptr;
+  int fd_ = -1;
   const Module* module_ = nullptr;
   std::map<std::string, Function> functions_;
 };
