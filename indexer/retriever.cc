@@ -31,9 +31,6 @@ constexpr double kTail = 0.2;         // hits below this share of the best score
 constexpr int kMostHits = 1000;
 constexpr size_t kMostQueryBytes = 16384;
 
-constexpr std::array<Leg, 6> kLexicalLegs = {kLegChunk, kLegDoc,      kLegMain,
-                                             kLegPair,  kLegCoverage, kLegEvidence};
-
 bool Uses(Variant variant, Leg leg) {
   if (variant == Variant::kFull) return true;
   return (variant == Variant::kDense) == (leg == kLegDense);
