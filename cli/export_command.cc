@@ -108,7 +108,7 @@ std::string SkillText(const Judged& judged, const SkillFront& front,
   return WriteFront(front) + split.head;
 }
 
-void ExportOne(const Candidate& candidate, Judged judged, const std::string& skills_folder,
+void ExportOne(const ExportCandidate& candidate, Judged judged, const std::string& skills_folder,
                ExportTree& tree, ExportReport& report) {
   const SkillFront front = candidate.kind == Kind::kNnk ? EntryFront(judged.document, judged.state)
                                                         : ConformantFront(judged.document);
@@ -159,7 +159,7 @@ void ExportAll(const ExportSelection& selection, const ExportLayout& layout,
                ExportReport& report) {
   const std::string folder = SkillsFolder(layout, plugin);
   int64_t done = 0;
-  for (const Candidate& candidate : selection.candidates()) {
+  for (const ExportCandidate& candidate : selection.candidates()) {
     Judged judged = selection.Judge(candidate);
     progress.Show("export", ++done, static_cast<int64_t>(selection.candidates().size()));
     if (judged.refused.empty()) {

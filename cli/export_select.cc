@@ -87,7 +87,7 @@ void ExportSelection::KeepNamed(const std::vector<std::string>& known) {
   for (const std::string& id : options_.ids) {
     bool found = false;
     const std::string folder = CataloguedPath(kb_dir_, id);
-    for (Candidate& candidate : candidates_) {
+    for (ExportCandidate& candidate : candidates_) {
       const bool meant =
           candidate.id == id || candidate.path == folder || DirName(candidate.path) == folder;
       candidate.named = candidate.named || meant;
@@ -99,7 +99,7 @@ void ExportSelection::KeepNamed(const std::vector<std::string>& known) {
                 (nearest.empty() ? "; kb search finds one by its content"
                                  : "; did you mean " + nearest + "?"));
   }
-  std::erase_if(candidates_, [](const Candidate& candidate) { return !candidate.named; });
+  std::erase_if(candidates_, [](const ExportCandidate& candidate) { return !candidate.named; });
 }
 
 std::string ExportSelection::StateOf(std::string_view id) const {
@@ -107,7 +107,7 @@ std::string ExportSelection::StateOf(std::string_view id) const {
   return found == entry_states_.end() ? "" : found->second;
 }
 
-Judged ExportSelection::Judge(const Candidate& candidate) const {
+Judged ExportSelection::Judge(const ExportCandidate& candidate) const {
   Judged judged;
   const std::string disk = PathOnDisk(kb_dir_, candidate.path);
   std::string why;

@@ -18,7 +18,7 @@ struct ExportOptions {
   bool allow_suppressed = false;
 };
 
-struct Candidate {
+struct ExportCandidate {
   std::string path;    // of the SKILL.md or NNK.md, as catalogued
   std::string folder;  // on disk
   std::string id;
@@ -40,8 +40,10 @@ class ExportSelection {
   // `kb_dir` as for ScanRoots. Throws Error if an id is not there (says the nearest one).
   ExportSelection(const std::string& kb_dir, Scan scan, ExportOptions options);
 
-  [[nodiscard]] const std::vector<Candidate>& candidates() const { return candidates_; }  // by path
-  [[nodiscard]] Judged Judge(const Candidate& candidate) const;
+  [[nodiscard]] const std::vector<ExportCandidate>& candidates() const {
+    return candidates_;
+  }  // by path
+  [[nodiscard]] Judged Judge(const ExportCandidate& candidate) const;
 
  private:
   [[nodiscard]] std::string StateOf(std::string_view id) const;
@@ -52,7 +54,7 @@ class ExportSelection {
   ExportOptions options_;
   std::set<std::string> bundles_;  // folders as catalogued
   std::map<std::string, std::string, std::less<>> entry_states_;
-  std::vector<Candidate> candidates_;
+  std::vector<ExportCandidate> candidates_;
 };
 
 }  // namespace kb
