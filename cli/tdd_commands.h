@@ -97,7 +97,8 @@ inline constexpr Option kPeaks[] = {kJson};
 inline constexpr Option kWorker[] = {
     {"--job", ArgType::kPath, "DIR", "made by kb tdd job"},
     {"--result", ArgType::kPath, "FILE", "written after each proof; what it holds is kept"},
-    {"--again", ArgType::kPath, "FILE", "results whose red stands: only the rest is proved again"},
+    {"--again", ArgType::kPath, "FILE", "results whose red and sanitizers stand; the rest is proved again"},
+    {"--workers", ArgType::kInt, "N", "on the GPU at once, for mutants", false, "", "4", 1, 64},
     kShard};
 
 inline constexpr Command kCommands[] = {

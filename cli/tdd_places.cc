@@ -112,6 +112,7 @@ Workshop::Workshop(const Args& args, Streams& streams) {
   tools_.nnk_folder = kNnkFolder;
   tools_.sanitizer = FindComputeSanitizer();
   if (args.Has("--arch")) tools_.arch = args.Get("--arch");
+  tools_.workers = args.GetInt("--workers", tools_.workers);
   if (streams.quiet) return;
   std::ostream* talk = &streams.talk;
   tools_.ended = [talk](const StageReport& stage) {

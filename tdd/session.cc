@@ -261,6 +261,7 @@ class ProofSession::Proof {
       return StartWorker({tools_.kb, tools_.driver, {}, {}}, &why);
     };
     options.declared = ReadEquivalents(candidate_.value.folder).entries;
+    options.workers = tools_.workers;
     options.seed = PrivateSeed();
     red_ = ProveMutants(case_.value, candidate_.value, JudgedTests(judge_, case_.value, Temp()),
                         options, std::move(red_));
