@@ -27,7 +27,7 @@ __device__ float4 Scaled(float4 v, float scale, float4 gain, float4 bias) {
 template <int kVectors>
 __device__ void Layernorm(const float* x, const float* gain, const float* bias, float* y, int cols,
                           float eps) {
-  __shared__ float of_warp[2][kWarps];
+  __shared__ float for_mean[kWarps], for_variance[kWarps];
   const int vectors = cols / 4;
   const long long start = static_cast<long long>(blockIdx.x) * vectors;
   const float4* from = reinterpret_cast<const float4*>(x) + start;
@@ -40,14 +40,14 @@ __device__ void Layernorm(const float* x, const float* gain, const float* bias, 
   float sum = 0.0f;
 #pragma unroll
   for (int k = 0; k < kVectors; ++k) sum += Sum(row[k]);
-  const float mean = BlockSum(sum, of_warp[0]) / cols;
+  const float mean = BlockSum(sum, for_mean) / cols;
   float squares = 0.0f;
 #pragma unroll
   for (int k = 0; k < kVectors; ++k) {
     row[k] = Less(row[k], mean);
     if (threadIdx.x + k * kThreads < vectors) squares += Squares(row[k]);
   }
-  const float scale = rsqrtf(BlockSum(squares, of_warp[1]) / cols + eps);
+  const float scale = rsqrtf(BlockSum(squares, for_variance) / cols + eps);
   float4* to = reinterpret_cast<float4*>(y) + start;
 #pragma unroll
   for (int k = 0; k < kVectors; ++k) {
@@ -75,17 +75,17 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 extern "C" __global__ void __launch_bounds__(kThreads)
     layernorm_any(const float* x, const float* gain, const float* bias, float* y, int cols,
                   float eps) {
-  __shared__ float of_warp[2][kWarps];
+  __shared__ float for_mean[kWarps], for_variance[kWarps];
   const float* row = x + static_cast<long long>(blockIdx.x) * cols;
   float* to = y + static_cast<long long>(blockIdx.x) * cols;
   float sum = 0.0f;
   for (int c = threadIdx.x; c < cols; c += kThreads) sum += row[c];
-  const float mean = BlockSum(sum, of_warp[0]) / cols;
+  const float mean = BlockSum(sum, for_mean) / cols;
   float squares = 0.0f;
   for (int c = threadIdx.x; c < cols; c += kThreads) {
     squares += (row[c] - mean) * (row[c] - mean);
   }
-  const float scale = rsqrtf(BlockSum(squares, of_warp[1]) / cols + eps);
+  const float scale = rsqrtf(BlockSum(squares, for_variance) / cols + eps);
   for (int c = threadIdx.x; c < cols; c += kThreads) {
     to[c] = (row[c] - mean) * scale * gain[c] + bias[c];
   }

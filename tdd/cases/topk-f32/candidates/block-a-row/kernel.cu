@@ -27,12 +27,12 @@ __device__ void Offer(Entry& kept, Entry offered, int k) {
     wanted &= wanted - 1;
     const int place = __popc(__ballot_sync(kAll, Before(kept, entry)));
     const Entry left = {__shfl_up_sync(kAll, kept.value, 1), __shfl_up_sync(kAll, kept.column, 1)};
-    if (lane > place) kept = left;
-    if (lane == place) kept = entry;
+    kept = lane > place ? left : lane == place ? entry : kept;
   }
 }
 
-// Elements `column` .. `column` + 3; nothing after the row's end.
+// Elements `column` .. `column` + 3. After the row's end: minus infinity, and since such a column
+// comes after all others and k is at most cols, never among the best.
 __device__ float4 LoadSome(const float* row, int column, int cols) {
   float4 v;
   float* to = &v.x;
@@ -63,10 +63,7 @@ __device__ Entry BestOfRuns(const float* row, int first, int step, int cols, int
       const int column = start + e * 128 + lane * 4;
       const float* element = &v[e].x;
 #pragma unroll
-      for (int j = 0; j < 4; ++j) {
-        const bool inside = column + j < cols;
-        Offer(kept, inside ? Entry{element[j], column + j} : Nothing(), k);
-      }
+      for (int j = 0; j < 4; ++j) Offer(kept, {element[j], column + j}, k);
     }
   }
   return kept;
