@@ -137,6 +137,8 @@ __device__ void Consume(float (&sum)[128], unsigned stages, unsigned full, unsig
     if (step > 0 && threadIdx.x % 32 == 0) Arrive(empty + 8 * ((step - 1) % kStages));
   }
   asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+#pragma unroll
+  for (float& value : sum) asm volatile("" : "+f"(value)::"memory");  // not read any earlier
 }
 
 // Lane l of a warp holds columns 2 (l % 4), + 1 of its rows l / 4 and l / 4 + 8, in steps of 8.
