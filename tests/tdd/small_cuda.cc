@@ -128,7 +128,11 @@ const NamedKernel kKernels[] = {
      [](const Arguments&, FakeStream*) {
        while (true) sleep(1);
      }},
-    {"crash", 3, [](const Arguments&, FakeStream*) { raise(SIGSEGV); }},
+    {"crash", 3,
+     [](const Arguments&, FakeStream*) {
+       std::signal(SIGSEGV, SIG_DFL);  // a sanitizer's handler would exit with 1
+       raise(SIGSEGV);
+     }},
     {"counts", 3,
      [](const Arguments& a, FakeStream*) {
        static float calls = 0;
