@@ -21,6 +21,16 @@ double Now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+// What GoogleTest says in several lines, in one.
+std::string JoinLines(std::string_view text) {
+  std::string line;
+  for (char c : text) {
+    const bool space = c == '\n' || c == ' ';
+    if (!space || (!line.empty() && line.back() != ' ')) line += space ? ' ' : c;
+  }
+  return Printable(line);
+}
+
 // Listens to a judge until it has said all, and weighs what it said.
 class TestRun {
  public:
@@ -41,7 +51,7 @@ class TestRun {
 
   [[nodiscard]] TestReport Report() {
     report_.verdict = Weigh();
-    report_.verdict.message = Printable(report_.verdict.message);
+    report_.verdict.message = JoinLines(report_.verdict.message);
     return std::move(report_);
   }
 

@@ -65,7 +65,7 @@ struct Part {
 
 std::string Short(double value) {
   char text[40];
-  std::snprintf(text, sizeof(text), "%.9g", value);
+  std::snprintf(text, sizeof(text), "%.9g", std::isnan(value) ? std::fabs(value) : value);
   return text;
 }
 
