@@ -238,6 +238,7 @@ TEST_F(Emulator, TwoModulesWithOneKernelNameAreTwoKernels) {
     answers.push_back(0);
     ASSERT_EQ(driver->MemcpyDtoH(&answers.back(), out, sizeof(int)), 0);
     ASSERT_EQ(driver->MemFree(out), 0);
+    ASSERT_EQ(driver->ModuleUnload(module), 0);
   }
   EXPECT_THAT(answers, ElementsAre(1, 3));
 }

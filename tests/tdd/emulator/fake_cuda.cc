@@ -128,8 +128,8 @@ KB_DRIVER int cuMemAlloc_v2(uint64_t* address, size_t bytes) {
   return *address != 0 ? kSuccess : kOutOfMemory;
 }
 KB_DRIVER int cuMemFree_v2(uint64_t address) {
-  if (DrainAll() != 0) return State();
-  return address == 0 || TheDevice().memory.Free(address) ? kSuccess : kInvalidValue;
+  const int result = DrainAll();
+  return address == 0 || TheDevice().memory.Free(address) ? result : kInvalidValue;
 }
 KB_DRIVER int cuMemHostAlloc(void** address, size_t bytes, unsigned) {
   *address = calloc(1, bytes);
@@ -164,9 +164,9 @@ KB_DRIVER int cuModuleLoadData(void** module, const void* image) {
   return error;
 }
 KB_DRIVER int cuModuleUnload(void* module) {
-  if (DrainAll() != 0) return State();
+  const int result = DrainAll();
   delete static_cast<LoadedModule*>(module);
-  return kSuccess;
+  return result;
 }
 KB_DRIVER int cuModuleGetFunction(void** function, void* module, const char* name) {
   if (State() != 0) return State();
