@@ -115,7 +115,7 @@ class Build {
 
   std::string Kept(const std::string& part, const std::string& source,
                    std::vector<std::future<Verdict>>* parts) {
-    const std::string kept = judges_ + "/" + part + kept_name_;
+    std::string kept = judges_ + "/" + part + kept_name_;
     if (fs::exists(kept)) return kept;
     parts->push_back(Start(source, part + ".o"));
     new_parts_.emplace_back(part + ".o", kept);

@@ -56,8 +56,8 @@ const Library kLibraries[] = {
 };
 
 // Where a second real implementation exists or a test needs a fake.
-constexpr std::string_view kInterfaces[] = {"indexer/embedder.h", "tdd/toolchain.h",
-                                            "tdd/judge.h", "tdd/runner.h"};
+constexpr std::string_view kInterfaces[] = {"indexer/embedder.h", "tdd/toolchain.h", "tdd/judge.h",
+                                            "tdd/runner.h"};
 
 std::string_view LayerOf(std::string_view path) { return path.substr(0, path.find('/')); }
 

@@ -73,7 +73,8 @@ std::string Short(double value) {
 std::string Position(int64_t at, const std::vector<int64_t>& shape) {
   std::string text;
   for (size_t d = shape.size(); d-- > 0;) {
-    text = std::to_string(at % shape[d]) + (text.empty() ? "" : ", ") + text;
+    if (!text.empty()) text.insert(0, ", ");
+    text.insert(0, std::to_string(at % shape[d]));
     at /= shape[d];
   }
   return "[" + text + "]";

@@ -5,8 +5,9 @@
 
 #include "tdd/case_test.h"
 
-// One binary for every x86-64; the loader picks the version.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+// One binary for every x86-64; the loader picks the version. (Before the thread sanitizer is up:
+// it would crash.)
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__)
 #define KB_WIDEST_VECTORS \
   __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default"), optimize("O3")))
 #else
