@@ -1,7 +1,6 @@
-/* What a candidate of kind `host` implements: one function with C linkage in a shared object. It
-   may use the CUDA runtime or driver API; the current device's primary context is current. */
-#ifndef KB_CANDIDATE_H_
-#define KB_CANDIDATE_H_
+// What a candidate of kind `host` implements: one function with C linkage in a shared object. It
+// may use the CUDA runtime or driver API; the current device's primary context is current.
+#pragma once
 
 #include <stdint.h>
 
@@ -29,5 +28,3 @@ int kb_run(const kb_args* args, struct CUstream_st* stream);
 #ifdef __cplusplus
 }
 #endif
-
-#endif /* KB_CANDIDATE_H_ */
