@@ -109,7 +109,7 @@ TEST(Advise, DoesNotSayOfTheGoodVersionWhatItSaysOfTheNaiveOne) {
   };
   for (const auto& [name, rule] : gone) {
     const auto at = std::find_if(report.kernels.begin(), report.kernels.end(),
-                                 [&](const NcuKernel& k) { return k.name == name; });
+                                 [name = name](const NcuKernel& k) { return k.name == name; });
     ASSERT_NE(at, report.kernels.end());
     for (const Finding& finding : Advise(*at).also) EXPECT_STRNE(finding.rule->id, rule) << name;
   }
