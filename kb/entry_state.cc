@@ -34,10 +34,10 @@ std::optional<double> PositiveOf(const Value& value) {
 }
 
 const Value* HeadlineItem(const Value::List& items) {
-  for (auto it = items.rbegin(); it != items.rend(); ++it) {
-    if ((*it)["cold_l2"].AsBool()) return &*it;
+  for (const Value& item : items) {
+    if (item["cold_l2"].AsBool()) return &item;
   }
-  return items.empty() ? nullptr : &items.back();
+  return items.empty() ? nullptr : &items.front();
 }
 
 bool SameThing(const Headline& a, const Headline& b) {

@@ -11,8 +11,8 @@
 
 namespace kb {
 
-// The timing that a claim is about: the last workload measured with cold L2 (cases list their
-// workloads from small to large), or the last one if none was cold.
+// The timing that a claim is about: the first workload measured with cold L2 (a case lists the one
+// that matters most first), or the first one if none was cold.
 struct Headline {
   std::string gpu, cuda, arch;
   std::string workload;

@@ -180,7 +180,7 @@ TEST(RatiosAgree, ByIntervalOrByHalfAPercentOrOne) {
   EXPECT_FALSE(RatiosAgree(headline(1.25, 0.001, 50, "a"), headline(1.25, 0.001, 50, "b")));
 }
 
-TEST(HeadlineOf, TakesTheLastColdTimingAndTrustsNothing) {
+TEST(HeadlineOf, TakesTheFirstColdTimingAndTrustsNothing) {
   const std::string item =
       R"({"workload": "W", "cold_l2": COLD, "baseline": {"median": 2}, "candidate": {"median": 1},
           "ratio": {"median": 2, "ci95": [1.9, HIGH]}, "percent_of_roofline": -3})";
@@ -190,8 +190,8 @@ TEST(HeadlineOf, TakesTheLastColdTimingAndTrustsNothing) {
     text.replace(text.find("COLD"), 4, cold);
     return text.replace(text.find("HIGH"), 4, high);
   };
-  const Value value = Json("{\"measure\": [" + with("a", "true", "2.1") + "," +
-                           with("b", "true", "2.1") + "," + with("b", "false", "2.1") + "]}");
+  const Value value = Json("{\"measure\": [" + with("a", "false", "2.1") + "," +
+                           with("b", "true", "2.1") + "," + with("c", "true", "2.1") + "]}");
   ASSERT_TRUE(HeadlineOf(value));
   EXPECT_EQ(HeadlineOf(value)->workload, "b");
   EXPECT_TRUE(HeadlineOf(value)->cold_l2);

@@ -75,9 +75,9 @@ class RecordTest : public testing::Test {
         {"mutants", Value(Value::List{Mutant("no-op", "killed"), Mutant("zeros", "killed"),
                                       Mutant("narrow", "survived"), Mutant("same", "equivalent"),
                                       Mutant("loop-bound:4:1", "declared-equivalent")})}});
-    const Value measure(Value::List{Item("1048576", true, 3, {0.99, 40, 0.001, ""}),
-                                    Item("67108864", true, 187.8, numbers),
-                                    Item("67108864", false, 187, numbers)});
+    const Value measure(Value::List{Item("67108864", true, 187.8, numbers),
+                                    Item("67108864", false, 187, numbers),
+                                    Item("1048576", true, 3, {0.99, 40, 0.001, ""})});
     evaluation.stages = {{"red", {}, 1, red},
                          {"green", {}, 1, Value(Value::Map{{"deterministic", true}})},
                          {"sanitize", {}, 1, Value()},
