@@ -11,7 +11,8 @@ namespace kb {
 struct Invocation {
   const Command* command = nullptr;  // null: none given, or `error`
   Args args;
-  bool help = false;  // --help or "help": of `command`, or of kb if that is null
+  std::string group;  // "tdd": help of all commands that begin so
+  bool help = false;  // --help or "help": of `command` or `group`, or of kb if there is neither
   bool version = false;
   std::string error;  // one line with its mend; "" if the line is good
 };

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "cli/args.h"
+#include "cli/help.h"
 #include "cli/raw_args.h"
 
 namespace kb {
@@ -202,6 +203,13 @@ Invocation ParseCommandLine(std::span<const std::string> argv) {
   if (wrong.empty() && !words.empty() && words.front() == "help") {
     result.help = true;
     words.erase(words.begin());
+  }
+  const bool asks = result.help || (words.size() == 2 && words[1] == "--help");
+  if (asks && !words.empty() && words.size() <= 2 && IsGroup(words.front()) &&
+      (words.size() == 1 || words[1] == "--help")) {
+    result.help = true;
+    result.group = words.front();
+    return result;
   }
   if (wrong.empty() && !words.empty()) result.command = TakeCommand(&words, &wrong);
   if (!wrong.empty()) {

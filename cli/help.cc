@@ -48,12 +48,62 @@ std::string Lines(std::span<const Option> options) {
   return lines;
 }
 
+constexpr int kMostOfAGroup = 1;  // more are shown by kb help GROUP alone
+
+std::string Line(const std::string& name, const std::string& summary) {
+  return "  kb " + Padded(name, 15) + "  " + summary + "\n";
+}
+
+// "tdd" of "tdd run"; "" if the name is one word.
+std::string GroupOf(const Command& command) {
+  const std::string name = command.name;
+  const size_t space = name.find(' ');
+  return space == std::string::npos ? "" : name.substr(0, space);
+}
+
+int CountOf(const std::string& group) {
+  int count = 0;
+  for (const Command& command : Commands()) count += GroupOf(command) == group;
+  return count;
+}
+
+std::string GroupLine(const std::string& group) {
+  std::string members;
+  for (const Command& command : Commands()) {
+    if (GroupOf(command) != group) continue;
+    const std::string member = std::string(command.name).substr(group.size() + 1);
+    if (members.size() + member.size() > 40) {
+      members += " ...";
+      break;
+    }
+    members += (members.empty() ? "" : ", ") + member;
+  }
+  return Line(group + " ...", members + ": kb help " + group);
+}
+
 }  // namespace
+
+bool IsGroup(std::string_view word) { return !word.empty() && CountOf(std::string(word)) > 0; }
+
+std::string GroupHelp(const std::string& group) {
+  std::string text;
+  for (const Command& command : Commands()) {
+    if (GroupOf(command) == group) text += Line(command.name, command.summary);
+  }
+  return text + "\nkb help " + group + " COMMAND explains a command\n";
+}
 
 std::string HelpText() {
   std::string text = "kb - knowledge for CUDA kernels: indexed, searched, checked\n";
+  std::string shown;  // the large group whose line is there already
   for (const Command& command : Commands()) {
-    text += "  kb " + Padded(command.name, 15) + "  " + command.summary + "\n";
+    const std::string group = GroupOf(command);
+    if (group.empty() || CountOf(group) <= kMostOfAGroup) {
+      text += Line(command.name, command.summary);
+    } else if (group != shown) {
+      shown = group;
+      text += GroupLine(group);
+    }
   }
   text += "\n" + Lines(GlobalOptions());
   text += "kb help COMMAND explains a command; kb --version says the version.\n";

@@ -39,7 +39,9 @@ int Dispatch(const Invocation& invocation, Streams& streams) {
     return kCouldNot;
   }
   if (invocation.help) {
-    streams.out << (invocation.command == nullptr ? HelpText() : CommandHelp(*invocation.command));
+    streams.out << (!invocation.group.empty()       ? GroupHelp(invocation.group)
+                    : invocation.command == nullptr ? HelpText()
+                                                    : CommandHelp(*invocation.command));
     return kFound;
   }
   if (invocation.command == nullptr) {

@@ -19,10 +19,8 @@ inline constexpr Option kTrials = {
     "--trials", ArgType::kInt, "N", "of the tests, each with fresh inputs", false, "", "3",
     1,          1000};
 inline constexpr Option kRunner = {
-    "--runner", ArgType::kString,
-    "WHERE",    "local, or command:WORDS with {job} and {result} in them",
-    false,      "",
-    "local"};
+    "--runner", ArgType::kString, "WHERE", "local, or command:WORDS with {job} and {result}", false,
+    "",         "local"};
 inline constexpr Option kTimeout = {
     "--timeout", ArgType::kInt, "S", "of a runner's command", false, "", "3600", 1, 1000000};
 inline constexpr Option kShard = {"--shard", ArgType::kString, "I/N",
@@ -97,9 +95,10 @@ inline constexpr Option kPeaks[] = {kJson};
 inline constexpr Option kWorker[] = {
     {"--job", ArgType::kPath, "DIR", "made by kb tdd job"},
     {"--result", ArgType::kPath, "FILE", "written after each proof; what it holds is kept"},
-    {"--again", ArgType::kPath, "FILE", "results whose red and sanitizers stand; the rest is proved again"},
+    {"--again", ArgType::kPath, "FILE", "results whose red and sanitizers stand"},
     {"--workers", ArgType::kInt, "N", "on the GPU at once, for mutants", false, "", "4", 1, 64},
-    kShard};
+    kShard,
+    kJson};
 
 inline constexpr Command kCommands[] = {
     {"tdd new", "start a case: its test fails first", "kb tdd new row-sum-f32",
@@ -119,8 +118,7 @@ inline constexpr Command kCommands[] = {
     {"tdd prove", "prove entries again and add the evidence", "kb tdd prove --all --shard 0/4",
      "0 all hold; 1 one does not; 2 could not, or no GPU", kProve, RunTddProve},
     {"tdd attempt", "prove a candidate and append the attempt to a trace",
-     "kb tdd attempt --trace traces/2026/axpy.md --hypothesis \"fewer instructions\" "
-     "tdd/cases/axpy-f32/candidates/float4",
+     "kb tdd attempt --trace t.md --hypothesis \"fewer loads\" ./float4",
      "0 passed; 1 failed; 2 could not, or no GPU", kAttempt, RunTddAttempt},
     {"tdd exploits", "try the catalogue of forged kernels", "kb tdd exploits",
      "0 all caught; 1 one was not; 2 could not, or no GPU for some", kExploits, RunTddExploits},

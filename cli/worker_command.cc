@@ -9,6 +9,7 @@
 #include "cli/tdd_places.h"
 #include "cli/tdd_report.h"
 #include "kb/error.h"
+#include "kb/json.h"
 #include "tdd/compile.h"
 #include "tdd/job.h"
 #include "tdd/runner.h"
@@ -42,7 +43,13 @@ int RunWorker(const Args& args, Streams& streams) {
   RunJob(args.Get("--job"), args.Get("--result"), args.Get("--again"), workshop.tools(),
          shard.index, shard.count);
   const std::vector<Evaluation> all = ReadResults(args.Get("--result"));
-  streams.out << DrawEvaluations(all, streams.columns);
+  if (args.Has("--json")) {
+    Value list = Value::List{};
+    for (const Evaluation& one : all) list.Add(ToValue(one));
+    streams.out << WriteJson(list, 2) << '\n';
+  } else {
+    streams.out << DrawEvaluations(all, streams.columns);
+  }
   return ExitCodeOf(all);
 }
 
