@@ -1,14 +1,19 @@
-// kb status. With --json what StatusJson says; with --stale too, StaleJson.
+// kb status. With --json what StatusJson says; with --stale too, StaleJson and `proofs`: the
+// entries of nnk/ that must be proved again or are refuted, [{id, state, why}].
 #include <cstdio>
 #include <filesystem>
+#include <memory>
 #include <ostream>
 #include <string>
 
 #include "cli/index_status.h"
 #include "cli/run_commands.h"
 #include "cli/table.h"
+#include "cli/tdd_places.h"
 #include "kb/file.h"
 #include "kb/json.h"
+#include "tdd/record.h"
+#include "tdd/toolchain.h"
 
 namespace kb {
 namespace {
@@ -70,6 +75,32 @@ void PrintStale(const IndexStatus& status, bool all, Streams& streams) {
   }
 }
 
+// The toolkit that would compile here, "13.0"; "" if there is none.
+std::string ToolkitVersion() {
+  const std::unique_ptr<Toolchain> toolchain = OpenNvrtc(nullptr);
+  if (toolchain == nullptr) return "";
+  const std::string version = toolchain->version();
+  return version.substr(version.find_last_of(' ') + 1);
+}
+
+Value ProofsJson(const std::vector<StaleEntry>& entries) {
+  Value list = Value::List{};
+  for (const StaleEntry& entry : entries) {
+    list.Add(Value().Set("id", entry.id).Set("state", entry.state).Set("why", entry.why));
+  }
+  return list;
+}
+
+void PrintProofs(const std::vector<StaleEntry>& entries, Streams& streams) {
+  for (const StaleEntry& entry : entries) {
+    streams.out << entry.state << "  nnk/" << Printable(entry.id) << ": " << Printable(entry.why)
+                << '\n';
+  }
+  if (!entries.empty() && !streams.quiet) {
+    streams.talk << "prove them again on a GPU: kb tdd prove ENTRY\n";
+  }
+}
+
 }  // namespace
 
 int RunStatus(const Args& args, Streams& streams) {
@@ -82,8 +113,13 @@ int RunStatus(const Args& args, Streams& streams) {
   }
   const IndexStatus status = ReadStatus(kb_dir);
   const bool only_stale = args.Has("--stale");
+  const std::vector<StaleEntry> proofs =
+      only_stale ? StaleEntries(kNnkFolder, kCasesFolder, ToolkitVersion(), "")
+                 : std::vector<StaleEntry>();
   if (args.Has("--json")) {
-    streams.out << WriteJson(only_stale ? StaleJson(status) : StatusJson(status), 2) << '\n';
+    Value value = only_stale ? StaleJson(status) : StatusJson(status);
+    if (only_stale) value.Set("proofs", ProofsJson(proofs));
+    streams.out << WriteJson(value, 2) << '\n';
   } else {
     if (!only_stale) streams.out << Facts(status);
     if (!only_stale) {
@@ -92,8 +128,9 @@ int RunStatus(const Args& args, Streams& streams) {
       }
     }
     PrintStale(status, only_stale, streams);
+    PrintProofs(proofs, streams);
   }
-  return only_stale && status.IsStale() ? kNothing : kFound;
+  return only_stale && (status.IsStale() || !proofs.empty()) ? kNothing : kFound;
 }
 
 }  // namespace kb
