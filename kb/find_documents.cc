@@ -34,6 +34,22 @@ bool IsBundleIndex(std::string_view name) {
          (name.size() == 6 && EndsWithNoCase(name, "nnk.md"));
 }
 
+// What an entry was proved with is no document of its own: NNK.md holds its text already.
+void LeaveOutCandidates(std::vector<FoundFile>& found) {
+  std::set<std::string> candidates;
+  for (const FoundFile& file : found) {
+    if (BaseName(file.path) == "NNK.md") {
+      candidates.insert(std::string(DirName(file.path)) + "/candidate");
+    }
+  }
+  std::erase_if(found, [&](const FoundFile& file) {
+    for (std::string_view folder = DirName(file.path); !folder.empty(); folder = DirName(folder)) {
+      if (candidates.contains(std::string(folder))) return true;
+    }
+    return false;
+  });
+}
+
 // Leaves out what is too many in a bundle, the nearest folder at or above a file that has
 // an index file. `found` is sorted.
 void BoundBundles(int max_bundle, std::vector<FoundFile>& found, Diagnostics* diagnostics) {
@@ -234,6 +250,7 @@ std::vector<FoundFile> FindDocuments(const std::string& root, Diagnostics* diagn
   std::string trimmed = root;
   while (trimmed.size() > 1 && trimmed.back() == '/') trimmed.pop_back();
   std::vector<FoundFile> found = Walk(std::move(trimmed), diagnostics, max_files).Run();
+  LeaveOutCandidates(found);
   BoundBundles(max_bundle, found, diagnostics);
   return found;
 }

@@ -146,6 +146,14 @@ TEST_F(FileTest, FindsMarkdownBelowARootSortedByBytes) {
   EXPECT_THROW(Find(Path("none")), Error);
 }
 
+TEST_F(FileTest, ACandidateBesideItsEntryIsNoDocument) {
+  for (const char* name : {"e/NNK.md", "e/candidate/NOTES.md", "e/candidate/deep/x.md", "e/why.md",
+                           "other/candidate/NOTES.md"}) {
+    Put(name);
+  }
+  EXPECT_THAT(Find(root_), ElementsAre("e/NNK.md", "e/why.md", "other/candidate/NOTES.md"));
+}
+
 TEST_F(FileTest, TheStampChangesWithTheFile) {
   const std::string path = Put("a.md", "x");
   const FileStamp before = FindDocuments(root_, nullptr).at(0).stamp;
