@@ -61,6 +61,8 @@ Channel::~Channel() {
 Channel::Channel(Channel&& other) noexcept
     : fd_(std::exchange(other.fd_, -1)), buffer_(std::move(other.buffer_)) {}
 
+void Channel::HangUp() { static_cast<void>(shutdown(fd_, SHUT_RDWR)); }
+
 bool Channel::Send(std::string_view line) {
   if (line.size() > kMaxLine || line.find('\n') != std::string_view::npos) return false;
   std::string message(line);

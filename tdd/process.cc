@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cmath>
+#include <condition_variable>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -134,6 +135,8 @@ struct Process::State {
 
   std::thread watcher;
   std::atomic<bool> ended{false};
+  std::mutex ended_mutex;
+  std::condition_variable ended_changed;
   ProcessResult result;  // the watcher's, until it is joined
 
   void Start(const ProcessOptions& options);
@@ -267,7 +270,9 @@ void Process::State::Finish() {
   }
   result.cpu_s = CpuSeconds(usage);
   result.wall_s = Seconds(Clock::now() - start);
+  const std::lock_guard lock(ended_mutex);
   ended = true;
+  ended_changed.notify_all();
 }
 
 Process::Process(const ProcessOptions& options) : state_(std::make_unique<State>()) {
@@ -282,6 +287,13 @@ Process::~Process() {
 bool Process::running() const { return !state_->ended; }
 
 void Process::Kill() { state_->Kill(); }
+
+bool Process::EndsWithin(double seconds) const {
+  std::unique_lock lock(state_->ended_mutex);
+  return state_->ended_changed.wait_for(
+      lock, std::chrono::duration<double>(std::clamp(seconds, 0.0, 1e6)),
+      [this] { return state_->ended.load(); });
+}
 
 ProcessResult Process::Wait() {
   if (state_->watcher.joinable()) state_->watcher.join();

@@ -54,6 +54,8 @@ class Process {
   [[nodiscard]] bool running() const;
   void Kill();
   [[nodiscard]] ProcessResult Wait();  // to its end or its deadline
+  // Whether it has ended, once it has or `seconds` have passed.
+  [[nodiscard]] bool EndsWithin(double seconds) const;
 
  private:
   struct State;
@@ -73,6 +75,7 @@ class Channel {
   // False: closed, deadline passed, or a line over the bound. After a passed deadline alone it may
   // be called again.
   [[nodiscard]] bool Receive(std::string* line, double timeout_s);
+  void HangUp();  // the other side reads the end, whoever else still holds this one
   [[nodiscard]] int fd() const { return fd_; }
   static constexpr size_t kMaxLine = 64u << 20;
 

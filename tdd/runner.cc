@@ -170,8 +170,12 @@ class WorkerRunner final : public Runner {
     }
   }
 
+  // A tool in front of the worker has one log: of two workers the one would write over the other's.
+  [[nodiscard]] bool OneAtATime() const { return !options_.prefix.empty(); }
+
   WorkerProcess& DeviceWorker() {
     if (device_ == nullptr || device_->dead()) {
+      if (OneAtATime()) host_.reset();
       device_.reset();
       device_ = std::make_unique<WorkerProcess>(options_, sandbox_, false);
     }
@@ -180,6 +184,7 @@ class WorkerRunner final : public Runner {
 
   WorkerProcess& HostWorker(const std::vector<int>& ids, bool timing) {
     if (host_ == nullptr || host_->dead() || timing || host_program_ != ids[0]) {
+      if (OneAtATime()) device_.reset();
       host_.reset();
       host_ = std::make_unique<WorkerProcess>(options_, sandbox_, true);
       host_program_ = ids[0];

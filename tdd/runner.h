@@ -127,7 +127,8 @@ class Runner {
 struct WorkerOptions {
   std::string kb;                        // path of the kb binary that becomes the worker
   std::string driver;                    // "" : libcuda.so.1; else a stand-in (tests)
-  std::vector<std::string> prefix;       // e.g. compute-sanitizer and its options
+  std::vector<std::string> prefix;       // e.g. compute-sanitizer and its options: the worker is
+                                         // then ended so that they see it end by itself
   std::vector<std::string> environment;  // "NAME=value" beside the few that a worker gets
   bool poison = true;  // false: outputs and workspaces stay as allocated, for initcheck
 };

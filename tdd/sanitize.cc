@@ -9,6 +9,9 @@
 #include <chrono>
 #include <filesystem>
 #include <future>
+#include <map>
+#include <mutex>
+#include <optional>
 
 #include "kb/file.h"
 #include "tdd/scratch.h"
@@ -18,28 +21,29 @@ namespace {
 
 struct SanitizerTool {
   const char* name;
-  const char* option;  // beside --tool
+  std::vector<std::string> options;  // beside --tool
   const char* planted;
 };
 
 // memcheck sees a write past a buffer only if nothing lies there: hence the padding (on an H200 it
-// said "0 errors" without). initcheck needs a buffer that nobody wrote.
-constexpr std::array<SanitizerTool, 4> kTools = {{
-    {"memcheck", "--padding=256", R"(
+// said "0 errors" without). Our own calls of the driver may fail (we ask for one parameter more
+// than a kernel has), and are no findings. initcheck needs a buffer that nobody wrote.
+const std::array<SanitizerTool, 4> kTools = {{
+    {"memcheck", {"--padding=256", "--report-api-errors", "no"}, R"(
 extern "C" __global__ void planted(const int* in, int* work, int* out) {
   out[64 + threadIdx.x] = in[threadIdx.x];
 })"},
-    {"racecheck", "--racecheck-report=all", R"(
+    {"racecheck", {"--racecheck-report=all"}, R"(
 extern "C" __global__ void planted(const int* in, int* work, int* out) {
   __shared__ int s[64];
   s[threadIdx.x] = in[threadIdx.x];
   out[threadIdx.x] = s[63 - threadIdx.x];
 })"},
-    {"initcheck", "--track-unused-memory=no", R"(
+    {"initcheck", {"--track-unused-memory=no"}, R"(
 extern "C" __global__ void planted(const int* in, int* work, int* out) {
   out[threadIdx.x] = in[threadIdx.x] + work[threadIdx.x];
 })"},
-    {"synccheck", "--print-limit=100", R"(
+    {"synccheck", {"--print-limit=100"}, R"(
 extern "C" __global__ void planted(const int* in, int* work, int* out) {
   if (threadIdx.x % 2 == 0) __syncthreads();
   out[threadIdx.x] = in[threadIdx.x];
@@ -75,8 +79,14 @@ RunPlan PlantedPlan() {
 
 std::vector<std::string> Prefix(const std::string& sanitizer, const SanitizerTool& tool,
                                 const std::string& log) {
-  return {sanitizer, "--tool",           tool.name, tool.option,        "--log-file",
-          log,       "--error-exitcode", "86",      "--launch-timeout", "0"};
+  std::vector<std::string> words = {sanitizer, "--tool", tool.name};
+  words.insert(words.end(), tool.options.begin(), tool.options.end());
+  for (const char* word : {"--target-processes", "all", "--launch-timeout", "0", "--error-exitcode",
+                           "86", "--log-file"}) {
+    words.emplace_back(word);
+  }
+  words.push_back(std::filesystem::absolute(log).string());
+  return words;
 }
 
 struct ToolResult {
@@ -86,7 +96,26 @@ struct ToolResult {
   double seconds = 0;
 };
 
-// A worker of its own for each program: after a finding its context is not to be trusted.
+// What the planted faults of this process have shown: its tools and its GPU do not change.
+class PlantedLogs {
+ public:
+  std::optional<SanitizerLog> Find(const std::string& key) {
+    const std::lock_guard lock(mutex_);
+    const auto found = logs_.find(key);
+    return found == logs_.end() ? std::nullopt : std::optional(found->second);
+  }
+  void Keep(const std::string& key, const SanitizerLog& log) {
+    const std::lock_guard lock(mutex_);
+    logs_[key] = log;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::string, SanitizerLog> logs_;
+};
+
+// A worker of its own for each program: after a finding its context is not to be trusted. The
+// tool's log is whole once the worker has ended.
 Verdict RunUnder(const SanitizerTool& tool, const SanitizeOptions& options, const std::string& log,
                  const std::function<Verdict(Runner*)>& use) {
   Verdict why;
@@ -95,32 +124,67 @@ Verdict RunUnder(const SanitizerTool& tool, const SanitizeOptions& options, cons
   return runner == nullptr ? why : use(runner.get());
 }
 
-SanitizerLog LogOf(const std::string& path) {
-  return ReadSanitizerLog(ReadFile(path, nullptr).value_or(""));
+std::string TextOf(const std::string& log) { return ReadFile(log, nullptr).value_or(""); }
+
+// For who must find out why a tool is silent.
+std::string FirstLine(std::string_view text) {
+  if (text.empty()) return "its log is empty";
+  const std::string_view line = text.substr(0, text.find('\n'));
+  const SanitizerLog log = ReadSanitizerLog(text);
+  return fmt::format("its log begins with \"{}\" and has {} summary{}",
+                     Printable(line.substr(0, 200)), log.complete ? "a" : "no",
+                     log.first.empty() ? "" : "; it says: " + log.first);
+}
+
+Verdict Silent(const SanitizerTool& tool, const std::string& sanitizer, const Verdict& run,
+               const std::string& log) {
+  const std::string ran = VerdictName(run) + (run.message.empty() ? "" : ": " + run.message);
+  return {Status::kInfraError, "",
+          fmt::format("{} did not report the fault that was planted for it, and its silence proves "
+                      "nothing: {}; the kernel with the fault: {}; try `{} --version`, or run with "
+                      "--no-sanitize",
+                      tool.name, FirstLine(log), ran, sanitizer)};
 }
 
 Verdict Plant(const SanitizerTool& tool, const Toolchain& toolchain, const std::string& arch,
               const SanitizeOptions& options, ToolResult* result) {
+  static PlantedLogs kept;
+  const std::string key = fmt::format("{} {} {}", options.tool, tool.name, arch);
+  if (const auto known = kept.Find(key)) {
+    result->planted = *known;
+    return {};
+  }
   const Scratch scratch(options.temp);
   const CompileResult compiled = toolchain.Compile({tool.planted, "planted.cu", arch, {}});
   if (!compiled.ok)
     return {Status::kInfraError, "", "the planted fault does not compile: " + compiled.log};
   WriteFileAtomically(scratch.path() + "/in.in", std::string(256, '\1'));
   const std::string log = scratch.path() + "/log";
+  Verdict run;
   const Verdict verdict = RunUnder(tool, options, log, [&](Runner* runner) -> Verdict {
     Verdict loaded = runner->Load({kPlantedProgram, false, compiled.cubin});
     if (!loaded.passed()) return loaded;
-    static_cast<void>(
-        runner->Run({kPlantedProgram, PlantedPlan(), scratch.path(), 1, options.timeout_s}));
+    run =
+        runner->Run({kPlantedProgram, PlantedPlan(), scratch.path(), 1, options.timeout_s}).verdict;
     return {};
   });
-  result->planted = LogOf(log);
+  const std::string text = TextOf(log);
+  result->planted = ReadSanitizerLog(text);
   if (!verdict.passed()) return verdict;
-  if (result->planted.errors > 0) return {};
-  return {Status::kInfraError, "",
-          fmt::format("{} did not report the fault that was planted for it: its silence proves "
-                      "nothing; try `{} --version`, or run with --no-sanitize",
-                      tool.name, options.tool)};
+  if (result->planted.errors == 0) return Silent(tool, options.tool, run, text);
+  kept.Keep(key, result->planted);
+  return {};
+}
+
+// Once a run has failed no other is tried: another worker would write over the tool's log.
+OutputSource UntilItFails(OutputSource source) {
+  return [source, failed = std::optional<RunReply>()](int workload,
+                                                      const std::string& folder) mutable {
+    if (failed) return *failed;
+    RunReply reply = source(workload, folder);
+    if (!reply.verdict.passed()) failed = reply;
+    return reply;
+  };
 }
 
 Verdict Examine(const SanitizerTool& tool, const Case& for_case, const std::string& judge,
@@ -135,11 +199,12 @@ Verdict Examine(const SanitizerTool& tool, const Case& for_case, const std::stri
     Verdict loaded = runner->Load(copy);
     if (!loaded.passed()) return loaded;
     const RunnerSource source{runner, copy.id, &for_case, &plans, 1, options.timeout_s};
-    const TestReport report = RunTests(judge, for_case, MakeSource(source, &state), "",
-                                       options.seed, false, options.timeout_s, options.temp);
+    const TestReport report = RunTests(judge, for_case, UntilItFails(MakeSource(source, &state)),
+                                       "", options.seed, false, options.timeout_s, options.temp);
     return report.verdict;
   });
-  result->candidate = LogOf(log);
+  const std::string text = TextOf(log);
+  result->candidate = ReadSanitizerLog(text);
   if (result->candidate.errors > 0) {
     return {Status::kSanitizerError, tool.name, result->candidate.first};
   }
@@ -149,7 +214,8 @@ Verdict Examine(const SanitizerTool& tool, const Case& for_case, const std::stri
             fmt::format("under {}: {} {}", tool.name, VerdictName(verdict), verdict.message)};
   }
   if (result->candidate.complete) return {};
-  return {Status::kInfraError, "", fmt::format("{} ended without a summary in its log", tool.name)};
+  return {Status::kInfraError, "",
+          fmt::format("{} ended without a summary: {}", tool.name, FirstLine(text))};
 }
 
 Value ToValue(const ToolResult& result) {

@@ -1,6 +1,6 @@
 // The sanitize stage: the case's tests once more, with the worker under compute-sanitizer's
 // memcheck, racecheck, initcheck and synccheck. Before a tool's silence counts, it must have
-// reported a fault that we planted.
+// reported a fault that we planted: once a process, since neither tools nor GPU change in it.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,8 @@ namespace kb {
 
 struct SanitizeOptions {
   std::string tool;  // path of compute-sanitizer; "": the stage is skipped and says so
-  // Starts a worker whose command line begins with these words, with these "NAME=value".
+  // Starts a worker whose command line begins with these words, with these "NAME=value". The tool
+  // has written its log when the runner is gone.
   std::function<std::unique_ptr<Runner>(const std::vector<std::string>& prefix,
                                         const std::vector<std::string>& environment, Verdict* why)>
       start;

@@ -25,6 +25,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double kLongestLifeS = 86400;
 constexpr double kLoadTimeoutS = 60;
+constexpr double kPatienceS = 3;       // with a worker that does not answer in our words
+constexpr double kToolPatienceS = 20;  // with a tool in front of it that writes its log
 constexpr int64_t kLargestOutput = int64_t{1} << 40;
 constexpr int kMostProcesses = 64;  // of a host candidate
 constexpr size_t kMaxTalk = 300;
@@ -109,7 +111,7 @@ bool Move(const std::string& from, const std::string& to) {
 }  // namespace
 
 WorkerProcess::WorkerProcess(const WorkerOptions& options, bool sandbox, bool host)
-    : channel_(MakeChannel()) {
+    : prefixed_(!options.prefix.empty()), channel_(MakeChannel()) {
   try {
     process_ = std::make_unique<Process>(
         OptionsFor(options, sandbox, host, scratch_.path(), channel_.theirs));
@@ -118,6 +120,16 @@ WorkerProcess::WorkerProcess(const WorkerOptions& options, bool sandbox, bool ho
     throw;
   }
   close(channel_.theirs);
+}
+
+WorkerProcess::~WorkerProcess() {
+  if (prefixed_ && process_->running()) HangUp(kToolPatienceS);
+}
+
+// The worker ends when it reads the end of its channel, and a tool in front of it then.
+void WorkerProcess::HangUp(double patience_s) {
+  channel_.ours.HangUp();
+  if (!process_->EndsWithin(patience_s)) process_->Kill();
 }
 
 Value WorkerProcess::Ask(const char* operation, Value request, double timeout_s, Blame blame) {
@@ -138,7 +150,11 @@ Value WorkerProcess::Ask(const char* operation, Value request, double timeout_s,
 
 Value WorkerProcess::Lost(const char* operation, double timeout_s, bool timed_out, Blame blame) {
   dead_ = true;
-  if (timed_out) process_->Kill();
+  if (timed_out) {
+    process_->Kill();
+  } else {
+    HangUp(prefixed_ ? kToolPatienceS : kPatienceS);
+  }
   const ProcessResult result = process_->Wait();
   Verdict verdict;
   if (timed_out) {

@@ -22,6 +22,10 @@ class WorkerProcess {
  public:
   // Throws Error if it cannot be started. `host`: it will run code of the candidate.
   WorkerProcess(const WorkerOptions& options, bool sandbox, bool host);
+  // Ends it: at once, or behind a prefix by hanging up, so that the tool can write its log.
+  ~WorkerProcess();
+  WorkerProcess(const WorkerProcess&) = delete;
+  WorkerProcess& operator=(const WorkerProcess&) = delete;
 
   // The reply: its "verdict" is a map with a status in any case.
   [[nodiscard]] Value Ask(const char* operation, Value request, double timeout_s, Blame blame);
@@ -36,7 +40,9 @@ class WorkerProcess {
 
  private:
   [[nodiscard]] Value Lost(const char* operation, double timeout_s, bool timed_out, Blame blame);
+  void HangUp(double patience_s);
   Scratch scratch_;
+  bool prefixed_;
   bool dead_ = false;
   std::set<int> loaded_;
   ChannelPair channel_;

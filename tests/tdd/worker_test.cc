@@ -10,6 +10,7 @@
 #include "kb/file.h"
 #include "tdd/runner.h"
 #include "tdd/sandbox.h"
+#include "tdd/worker_process.h"
 #include "tests/tdd/worker_fixture.h"
 
 namespace kb {
@@ -204,6 +205,45 @@ TEST_F(WorkerTest, WhatIsNoProgramIsALinkError) {
       runner.Load({5, true, ReadFile(KB_SMALL_CUDA, nullptr, 64 << 20).value_or("")});
   EXPECT_EQ(verdict.status, Status::kLinkError);
   EXPECT_THAT(verdict.message, HasSubstr("no function kb_run"));
+}
+
+TEST_F(WorkerTest, WhoAnswersInOtherWordsIsNotWaitedFor) {
+  options_.kb = folder_ + "/babbler";
+  std::ofstream(options_.kb) << "#!/bin/sh\necho nonsense >&3\nexec sleep 1000\n";
+  fs::permissions(options_.kb, fs::perms::owner_all);
+  const auto start = std::chrono::steady_clock::now();
+  WorkerProcess worker(options_, false, false);
+  const Value reply = worker.Ask("environment", Value(), 60, Blame::kOurs);
+  EXPECT_EQ(reply["verdict"]["status"].AsString(), "INFRA_ERROR");
+  EXPECT_TRUE(worker.dead());
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30));
+}
+
+// As compute-sanitizer does: a tool that runs its arguments and writes its log in the end.
+std::vector<std::string> LoggingTool(const std::string& log) {
+  return {"/bin/sh", "-c", "log=$1; shift; \"$@\"; echo \"ended with $?\" >>\"$log\"", "tool", log};
+}
+
+TEST_F(WorkerTest, AToolInFrontOfAWorkerWritesItsLogToTheEnd) {
+  for (const char* kernel : {"add_one", "illegal"}) {
+    const std::string log = folder_ + "/log." + kernel;
+    options_.prefix = LoggingTool(log);
+    StartWithKernels();
+    EXPECT_EQ(RunKernel(kernel).verdict.passed(), std::string(kernel) == "add_one");
+    runner_.reset();
+    EXPECT_EQ(ReadFile(log), "ended with 0\n") << kernel;
+  }
+}
+
+TEST_F(WorkerTest, BehindAToolThereIsOneWorkerAtATime) {
+  const std::string log = folder_ + "/log";
+  options_.prefix = LoggingTool(log);
+  StartWithHost();
+  ExpectRight(RunPlanned(test::HostPlan(test::kRight), 2));
+  const std::string first = ReadFile(log).value_or("");
+  runner_.reset();
+  EXPECT_EQ(ReadFile(log), first + "ended with 0\n");
+  EXPECT_THAT(first, HasSubstr("ended with 0\n"));
 }
 
 TEST_F(WorkerTest, AProgramIsReplacedAndUnloaded) {
