@@ -85,6 +85,11 @@ int RunTddAttempt(const Args& args, Streams& streams) {
   const AttemptNote note = NoteOf(args, candidate.value);
   const Evaluation evaluation =
       Evaluated(args, streams, case_folder, of_case.value, candidate.value);
+  if (ExitCodeOf({evaluation}) == kCouldNot) {  // nothing was learned of the candidate
+    streams.out << DrawEvaluation(evaluation, streams.columns);
+    throw Error("no attempt is written to " + path + ": " + VerdictName(evaluation.verdict) +
+                "; prove it where there is a GPU, or bring its results with --from");
+  }
   std::string text;
   if (fs::exists(path)) {
     std::string why;

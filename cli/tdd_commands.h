@@ -12,7 +12,7 @@ inline constexpr Option kCases = {"CASE...", ArgType::kString, "",
 inline constexpr Option kCandidate = {"--candidate...", ArgType::kString, "ID",
                                       "names in CASE/candidates, or folders; else all"};
 inline constexpr Option kNoSanitize = {"--no-sanitize", ArgType::kFlag, "",
-                                       "leave compute-sanitizer out; not recordable"};
+                                       "leave compute-sanitizer out; entries say so"};
 inline constexpr Option kNoMeasure = {"--no-measure", ArgType::kFlag, "",
                                       "leave timing out; not recordable"};
 inline constexpr Option kTrials = {

@@ -69,7 +69,8 @@ launches:
     args: [x, y, {i32: n}]
 )yaml";
 
-constexpr char kKernel[] = R"(extern "C" __global__ void @IDENTIFIER@(const float* x, float* y, int n) {
+constexpr char kKernel[] =
+    R"(extern "C" __global__ void @IDENTIFIER@(const float* x, float* y, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
   // Write y[i] here: as it stands, the tests must fail.

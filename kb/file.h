@@ -40,8 +40,8 @@ struct FoundFile {
 };
 
 // All Markdown files (*.md, *.markdown, any case) below `root`, or `root` itself if it
-// is a file, sorted by path bytes. Skips hidden folders, node_modules, candidate/ beside NNK.md, and symlinks
-// that leave `root` or were visited before (loops end). What was passed over and why
+// is a file, sorted by path bytes. Skips hidden folders, node_modules, candidate/ beside NNK.md,
+// and symlinks that leave `root` or were visited before (loops end). What was passed over and why
 // (unreadable folder, FIFO, too large, too many: `max_files` in all, `max_bundle` below one
 // folder with a SKILL.md or NNK.md) is added to `*diagnostics`, one a line. Throws Error if
 // `root` does not exist.

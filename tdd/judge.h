@@ -16,8 +16,8 @@ namespace kb {
 
 // The folder `judges/` of the kb folder (made if need be); files are named by what they were made
 // from, so a judge that was carried there with its case is found and no compiler is needed.
-// Absolute path of the judge, built if it is not there yet by $CXX, c++, g++ or clang++, statically and
-// without a shell. Verdicts: kInvalidReference (does not compile or link, with the compiler's
+// Absolute path of the judge, built if it is not there yet by $CXX, c++, g++ or clang++, statically
+// and without a shell. Verdicts: kInvalidReference (does not compile or link, with the compiler's
 // first error; kTimeoutBuild if it takes too long), kSkipped("no compiler") (says what to
 // install), kInfraError (the folder cannot be written). Several processes may build at once.
 struct BuiltJudge {

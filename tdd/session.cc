@@ -137,7 +137,7 @@ class ProofSession::Proof {
 
  private:
   // Whether the next stage may follow. A sanitizer that is missing or not wanted ends nothing, but
-  // the stage's own line says SKIPPED, and such an evaluation is not recorded.
+  // the stage's own line says SKIPPED, and so does an entry made of it.
   bool Do(const char* name, StageReport (Proof::*stage)()) {
     if (tools_.started) tools_.started(name);
     const auto start = std::chrono::steady_clock::now();
@@ -164,6 +164,7 @@ class ProofSession::Proof {
   }
 
   void Identify() {
+    arch_ = runner_ != nullptr ? CompileArch(runner_->environment().arch) : tools_.arch;
     evaluation_.case_identity.Set("name", case_.value.name).Set("sha256", case_.value.sha256);
     const Candidate& candidate = candidate_.value;
     Value flags = Value::List{};
@@ -179,7 +180,6 @@ class ProofSession::Proof {
         runner_ != nullptr ? runner_->environment().ToValue() : Value(Value::Map{});
     if (tools_.toolchain != nullptr)
       evaluation_.environment.Set("toolchain", tools_.toolchain->version());
-    arch_ = runner_ != nullptr ? CompileArch(runner_->environment().arch) : tools_.arch;
   }
 
   StageReport Check() {
@@ -228,7 +228,8 @@ class ProofSession::Proof {
     if (!judge.verdict.passed()) return report;
     if (!options_.red) {
       report.detail = options_.known_red;
-      report.detail.Set("from", "earlier evidence of the same case and candidate");
+      if (!report.detail.Has("from"))
+        report.detail.Set("from", "earlier evidence of the same case and candidate");
       return report;
     }
     red_ = ProveRed(case_.value, JudgedTests(judge_, case_.value, Temp()), PrivateSeed());
@@ -281,7 +282,7 @@ class ProofSession::Proof {
     }
     if (!options_.sanitize) {
       report.verdict = {Status::kSkipped, "not asked",
-                        "run without --no-sanitize before it is recorded"};
+                        "left out by --no-sanitize; an entry made of it says so"};
       return report;
     }
     SanitizeOptions options;
@@ -300,7 +301,7 @@ class ProofSession::Proof {
     StageReport report;
     if (!options_.measure || case_.value.time.empty()) {
       report.verdict = {Status::kSkipped, "not asked",
-                        "run without --no-measure before it is recorded"};
+                        "left out by --no-measure; no entry can be made of it"};
       return report;
     }
     report.verdict = LoadBaseline();

@@ -35,7 +35,7 @@ struct ProofTools {
   std::string judges_folder;
   std::string nnk_folder;  // entries to compare with
   std::string sanitizer;   // compute-sanitizer; "": none
-  int workers = 4;            // on the GPU at once, for mutants
+  int workers = 4;         // on the GPU at once, for mutants
   std::string temp;        // scratch folders are made below it; "": see scratch.h
   std::function<void(std::string_view stage)> started;  // may be empty
   std::function<void(const StageReport& stage)> ended;  // may be empty
