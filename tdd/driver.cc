@@ -41,6 +41,7 @@ void FindAll(Lookup* in, Driver* d) {
   in->Find("cuCtxSetCurrent", &d->CtxSetCurrent);
   in->Find("cuCtxSynchronize", &d->CtxSynchronize);
   in->Find("cuCtxSetLimit", &d->CtxSetLimit);
+  in->Find("cuCtxGetLimit", &d->CtxGetLimit);
   in->Find("cuCtxResetPersistingL2Cache", &d->CtxResetPersistingL2Cache);
   in->Find("cuModuleLoadData", &d->ModuleLoadData);
   in->Find("cuModuleUnload", &d->ModuleUnload);

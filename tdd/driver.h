@@ -32,11 +32,14 @@ struct Uuid {
 
 inline constexpr Result kInvalidValue = 1;
 inline constexpr Result kOutOfMemory = 2;
+inline constexpr Result kDeinitialized = 4;
 inline constexpr Result kNoDevice = 100;
+inline constexpr Result kInvalidContext = 201;
 inline constexpr Result kNotFound = 500;
 inline constexpr Result kNotReady = 600;
 inline constexpr Result kIllegalAddress = 700;
 inline constexpr Result kLaunchOutOfResources = 701;
+inline constexpr Result kContextDestroyed = 709;
 inline constexpr Result kMisalignedAddress = 716;
 inline constexpr Result kLaunchFailed = 719;
 inline constexpr Result kNotSupported = 801;
@@ -101,6 +104,7 @@ struct Driver {
   Result (*CtxSetCurrent)(Context context) = nullptr;
   Result (*CtxSynchronize)() = nullptr;
   Result (*CtxSetLimit)(int limit, size_t value) = nullptr;
+  Result (*CtxGetLimit)(size_t* value, int limit) = nullptr;
   Result (*CtxResetPersistingL2Cache)() = nullptr;
   Result (*ModuleLoadData)(Module* module, const void* image) = nullptr;  // a cubin
   Result (*ModuleUnload)(Module module) = nullptr;

@@ -201,8 +201,8 @@ class WorkerRunner final : public Runner {
                 std::to_string(reply.wall_s) + " s, but " + std::to_string(own_s) + " s passed"};
   }
 
-  [[nodiscard]] static Verdict TakeChecked(const WorkerProcess& worker,
-                                           const MeasureRequest& request, MeasureReply* reply) {
+  [[nodiscard]] static Verdict TakeChecked(WorkerProcess& worker, const MeasureRequest& request,
+                                           MeasureReply* reply) {
     for (size_t i = 0; i < reply->checked.size(); ++i) {
       const std::string to = request.check_folder + "/" + std::to_string(i);
       const Verdict taken =

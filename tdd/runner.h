@@ -86,7 +86,12 @@ struct MeasureReply {
   Value conditions;  // clocks, temperature, power, throttle reasons, other processes: before, after
 };
 
-// Energy by NVML's counter over a loop of `seconds`, divided by the runs. Joules; 0: not known.
+// Energy by NVML's counter over a loop of `seconds`, divided by the runs. Joules; 0: not known. The
+// loop: batches of about 20 ms of runs on the same inputs, L2 as the run before leaves it, the GPU
+// waited for between batches. Outputs and workspaces are poisoned before the first run and then
+// once in 64 runs or more, and some KiB of an output before the last run of each batch, which must
+// write them again (else kRewardHack "timed-output"). Counted in the joules but not as runs: these
+// fills (at most about a run in 64) and the waits. Not counted at all: the calibration.
 struct EnergyRequest {
   Timed timed;
   std::string input_folder;

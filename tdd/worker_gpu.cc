@@ -44,6 +44,11 @@ bool IsKernelFault(cuda::Result result) {
          (result >= kStackError && result <= cuda::kLaunchFailed);
 }
 
+bool IsLostContext(cuda::Result result) {
+  return result == cuda::kContextDestroyed || result == cuda::kInvalidContext ||
+         result == cuda::kDeinitialized;
+}
+
 WorkerFault NoDevice(const std::string& why) {
   return WorkerFault({Status::kSkipped, "no device", why});
 }
@@ -100,6 +105,9 @@ void Gpu::ReadEnvironment(cuda::Device device) {
 void Gpu::Check(cuda::Result result, std::string_view what) const {
   if (result == 0) return;
   if (IsKernelFault(result)) throw CandidateFault(result, "while the kernels ran");
+  if (host_code_ran_ && IsLostContext(result)) {
+    throw CandidateFault(result, "kb_run has ended the context that it was given");
+  }
   throw WorkerFault({Status::kInfraError, "",
                      "the GPU could not " + std::string(what) + ": " + driver_->Text(result)},
                     true);
@@ -119,6 +127,19 @@ void Gpu::ResetPersistingL2() const {
   // Refused where the device has no such carve-out: then there is nothing to reset.
   static_cast<void>(driver_->CtxSetLimit(cuda::kPersistingL2Limit, 0));
   static_cast<void>(driver_->CtxResetPersistingL2Cache());
+  size_t bytes = 0;
+  l2_is_whole_ = driver_->CtxGetLimit(&bytes, cuda::kPersistingL2Limit) == 0 && bytes == 0;
+}
+
+void Gpu::CheckPersistingL2() const {
+  size_t bytes = 0;
+  if (!l2_is_whole_ || driver_->CtxGetLimit(&bytes, cuda::kPersistingL2Limit) != 0) return;
+  if (bytes == 0) return;
+  throw WorkerFault({Status::kRewardHack, "persisting-l2",
+                     "kb_run has set " + std::to_string(bytes) +
+                         " bytes of L2 apart (cudaLimitPersistingL2CacheSize), which no flush "
+                         "between timed calls reaches; leave the device's limits alone"},
+                    true);
 }
 
 DeviceMemory::DeviceMemory(const Gpu& gpu, int64_t bytes, std::string_view what) : gpu_(&gpu) {

@@ -40,20 +40,27 @@ class Gpu {
   [[nodiscard]] const cuda::Driver& driver() const { return *driver_; }
   [[nodiscard]] cuda::Stream stream() const { return stream_; }
   [[nodiscard]] const Environment& environment() const { return environment_; }
-  // Throws kInfraError: what we asked of the driver ourselves.
+  // Throws kInfraError: what we asked of the driver ourselves. kRuntimeError, fatal: a kernel has
+  // failed before, or the context is gone after code of a host candidate ran.
   void Check(cuda::Result result, std::string_view what) const;
   // Waits for all streams. Throws kRuntimeError, fatal, for what the candidate's code did.
   void Synchronize() const;
   // The verdict for an error that came back while or after the candidate's code ran.
   [[nodiscard]] WorkerFault CandidateFault(cuda::Result result, std::string_view what) const;
+  // Code of a host candidate runs now, which may do anything to the context.
+  void NoteHostCode() const { host_code_ran_ = true; }
   // No L2 is set apart, and what was is given back.
   void ResetPersistingL2() const;
+  // Throws kRewardHack "persisting-l2", fatal, if a part of L2 has been set apart since.
+  void CheckPersistingL2() const;
 
  private:
   void ReadEnvironment(cuda::Device device);
   std::unique_ptr<cuda::Driver> driver_;
   cuda::Stream stream_ = nullptr;
   Environment environment_;
+  mutable bool host_code_ran_ = false;
+  mutable bool l2_is_whole_ = false;  // as ResetPersistingL2 has seen it
 };
 
 // Device memory, freed with the object.

@@ -167,6 +167,7 @@ void Measurer::Time(Side* side, size_t set) {
   const double wall_us = MicrosecondsSince(start);
   side->device_us.push_back(watch_.Microseconds());
   if (!host_) return;
+  gpu_.CheckPersistingL2();
   side->lag_us.push_back(side->device_us.back() - inner_.Microseconds());
   side->drift_us.push_back(wall_us - side->device_us.back());
 }

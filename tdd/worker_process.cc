@@ -111,7 +111,7 @@ bool Move(const std::string& from, const std::string& to) {
 }  // namespace
 
 WorkerProcess::WorkerProcess(const WorkerOptions& options, bool sandbox, bool host)
-    : prefixed_(!options.prefix.empty()), channel_(MakeChannel()) {
+    : prefixed_(!options.prefix.empty()), host_(host), channel_(MakeChannel()) {
   try {
     process_ = std::make_unique<Process>(
         OptionsFor(options, sandbox, host, scratch_.path(), channel_.theirs));
@@ -195,14 +195,21 @@ void WorkerProcess::Unload(int program) {
 }
 
 Verdict WorkerProcess::TakeOutputs(const RunPlan& plan, const std::string& from,
-                                   const std::string& to) const {
+                                   const std::string& to) {
   std::error_code ignored;
   fs::create_directories(to, ignored);
   for (const BufferPlan& buffer : plan.buffers) {
     if (buffer.role != BufferPlan::Role::kOutput) continue;
     const std::string file = "/out." + buffer.name;
     const std::string source = scratch_.path() + "/" + from + file;
-    if (IsWholeFile(source, buffer.bytes) && Move(source, to + file)) continue;
+    const bool whole = IsWholeFile(source, buffer.bytes);
+    if (whole && Move(source, to + file)) continue;
+    dead_ = true;
+    if (host_ && !whole) {
+      return {Status::kRewardHack, "forged-reply",
+              "the process of the candidate says that it passed, and has left no output " +
+                  buffer.name + ": the worker would have"};
+    }
     return {Status::kInfraError, "", "the worker left no " + source + " to move to " + to};
   }
   return {};

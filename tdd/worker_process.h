@@ -34,15 +34,17 @@ class WorkerProcess {
   void Unload(int program);
   [[nodiscard]] bool dead() const { return dead_; }
 
-  // Moves the outputs of `plan` that the worker has left below its folder `from` to `to`.
+  // Moves the outputs of `plan` that the worker has left below its folder `from` to `to`, after it
+  // said that it passed. Not there: kRewardHack "forged-reply" where a host candidate could say so
+  // in its place.
   [[nodiscard]] Verdict TakeOutputs(const RunPlan& plan, const std::string& from,
-                                    const std::string& to) const;
+                                    const std::string& to);
 
  private:
   [[nodiscard]] Value Lost(const char* operation, double timeout_s, bool timed_out, Blame blame);
   void HangUp(double patience_s);
   Scratch scratch_;
-  bool prefixed_;
+  bool prefixed_, host_;
   bool dead_ = false;
   std::set<int> loaded_;
   ChannelPair channel_;

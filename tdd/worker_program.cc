@@ -262,6 +262,7 @@ void Call::RunHost() const {
   args.axis_values = axes_.data();
   args.scalars = static_cast<int32_t>(scalars_.size());
   args.scalar_values = scalars_.data();
+  gpu_.NoteHostCode();
   const int code = program_.Run(args, gpu_.stream());
   if (code == 0) return;
   throw WorkerFault({Status::kRuntimeError, "", "kb_run returned " + std::to_string(code)}, true);

@@ -17,6 +17,8 @@ namespace kb {
 namespace {
 
 constexpr unsigned char kPoison = 0xFF;
+constexpr int kWindows = 16;  // of each output
+constexpr int64_t kLeastWindow = 8, kLargestWindow = 4096;
 
 WorkerFault Infra(const std::string& message) {
   return WorkerFault({Status::kInfraError, "", message});
@@ -97,6 +99,62 @@ std::vector<const InputSet*> InputCache::Get(const Gpu& gpu, const RunPlan& plan
     sets.push_back(&found->second);
   }
   return sets;
+}
+
+Windows::Windows(const Gpu& gpu) : gpu_(gpu), engine_(std::random_device{}()) {}
+
+size_t Windows::Draw(size_t below) {
+  return std::uniform_int_distribution<size_t>(0, below - 1)(engine_);
+}
+
+// Small parts: who looks at one element to see whether there is something to do sees another.
+void Windows::Add(const Buffer& output) {
+  if (output.bytes() == 0) return;
+  const int64_t least = std::min(kLeastWindow, output.bytes());
+  const int64_t bytes = std::clamp(output.bytes() / 16, least, kLargestWindow);
+  for (int i = 0; i < kWindows; ++i) {
+    const size_t at = Draw(static_cast<size_t>(output.bytes() - bytes + 1));
+    windows_.push_back({&output, output.pointer() + at, static_cast<size_t>(bytes), ""});
+  }
+}
+
+void Windows::Learn() {
+  for (Window& window : windows_) window.right = Download(window);
+}
+
+void Windows::PoisonOneAsync() {
+  if (!Poisons() || windows_.empty()) return;
+  poisoned_ = &windows_[Draw(windows_.size())];
+  gpu_.Check(
+      gpu_.driver().MemsetD8Async(poisoned_->pointer, kPoison, poisoned_->bytes, gpu_.stream()),
+      "poison " + poisoned_->output->name());
+}
+
+void Windows::Check() const {
+  if (poisoned_ == nullptr) return;
+  const std::string found = Download(*poisoned_);
+  const std::string poison(std::min<size_t>(found.size(), kLeastWindow), '\xff');
+  for (size_t at = found.find(poison); at != std::string::npos; at = found.find(poison, at + 1)) {
+    if (poisoned_->right.compare(at, poison.size(), poison) == 0) continue;
+    throw WorkerFault({Status::kRewardHack, "timed-output",
+                       "of many runs on the same inputs the last did not write all of " +
+                           poisoned_->output->name() +
+                           ", as the first did: what a run does may not depend on what it finds "
+                           "in its outputs"});
+  }
+}
+
+std::string Windows::Download(const Window& window) const {
+  std::string bytes(window.bytes, '\0');
+  gpu_.Check(gpu_.driver().MemcpyDtoH(bytes.data(), window.pointer, window.bytes),
+             "give back the bytes of " + window.output->name());
+  return bytes;
+}
+
+Windows OwnTensors::ChooseWindows(const Gpu& gpu) const {
+  Windows windows(gpu);
+  for (const std::string& name : outputs_) windows.Add(*buffers_.at(name));
+  return windows;
 }
 
 OwnTensors::OwnTensors(const Gpu& gpu, const RunPlan& plan) {

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <random>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -57,6 +58,33 @@ class InputCache {
   std::map<std::string, InputSet> sets_;
 };
 
+// Small parts of the outputs, at places that no candidate can know: one of them is poisoned before
+// a run among many, to see whether that run still writes it.
+class Windows {
+ public:
+  explicit Windows(const Gpu& gpu);
+  void Add(const Buffer& output);
+  // What a run has written that found nothing but poison.
+  void Learn();
+  void PoisonOneAsync();
+  // Throws kRewardHack "timed-output" if the one is poisoned still.
+  void Check() const;
+
+ private:
+  struct Window {
+    const Buffer* output;
+    cuda::DevicePointer pointer;
+    size_t bytes;
+    std::string right;
+  };
+  [[nodiscard]] size_t Draw(size_t below);
+  [[nodiscard]] std::string Download(const Window& window) const;
+  const Gpu& gpu_;
+  std::mt19937_64 engine_;
+  std::vector<Window> windows_;
+  const Window* poisoned_ = nullptr;
+};
+
 // Outputs and workspaces of one program.
 class OwnTensors {
  public:
@@ -65,6 +93,7 @@ class OwnTensors {
   [[nodiscard]] FindBuffer Find(const InputSet& inputs) const;
   // 0xFF bytes into all of them: NaN, and no small number. (Not if the worker was told not to.)
   void PoisonAsync() const;
+  [[nodiscard]] Windows ChooseWindows(const Gpu& gpu) const;
   void CheckGuards() const;
   [[nodiscard]] std::vector<std::string> Download() const;  // the outputs, in the plan's order
   // Writes out.<name> into `folder`, which is made.

@@ -42,6 +42,9 @@ TEST(DriverTypes, HaveTheNumbersOfCudaH) {
       {kNotReady, CUDA_ERROR_NOT_READY},
       {kIllegalAddress, CUDA_ERROR_ILLEGAL_ADDRESS},
       {kLaunchOutOfResources, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES},
+      {kDeinitialized, CUDA_ERROR_DEINITIALIZED},
+      {kInvalidContext, CUDA_ERROR_INVALID_CONTEXT},
+      {kContextDestroyed, CUDA_ERROR_CONTEXT_IS_DESTROYED},
       {kMisalignedAddress, CUDA_ERROR_MISALIGNED_ADDRESS},
       {kLaunchFailed, CUDA_ERROR_LAUNCH_FAILED},
       {kNotSupported, CUDA_ERROR_NOT_SUPPORTED},
@@ -88,6 +91,7 @@ TEST(DriverFunctions, TakeWhatCudaHSays) {
   EXPECT_TRUE(
       (SameCall<decltype(d.DevicePrimaryCtxRetain), decltype(&cuDevicePrimaryCtxRetain)>::value));
   EXPECT_TRUE((SameCall<decltype(d.CtxSetLimit), decltype(&cuCtxSetLimit)>::value));
+  EXPECT_TRUE((SameCall<decltype(d.CtxGetLimit), decltype(&cuCtxGetLimit)>::value));
   EXPECT_TRUE((SameCall<decltype(d.ModuleLoadData), decltype(&cuModuleLoadData)>::value));
   EXPECT_TRUE((SameCall<decltype(d.ModuleGetFunction), decltype(&cuModuleGetFunction)>::value));
   EXPECT_TRUE((SameCall<decltype(d.MemAlloc), decltype(&cuMemAlloc)>::value));

@@ -13,7 +13,21 @@
 
 namespace {
 
-enum Manner { kRight, kExits, kFails, kCrashes, kForks, kHides, kCounts, kWrites, kForges };
+enum Manner {
+  kRight,
+  kExits,
+  kFails,
+  kCrashes,
+  kForks,
+  kHides,
+  kCounts,
+  kWrites,
+  kForges,
+  kResets,
+  kLosesContext,
+  kDeinitializes,
+  kPersists
+};
 
 // The stand-in driver, as a candidate finds libcuda.so.1.
 void* Driver() { return dlopen(std::getenv("FAKE_DRIVER"), RTLD_NOW | RTLD_NOLOAD); }
@@ -30,6 +44,16 @@ CUstream_st* OwnStream() {
     reinterpret_cast<Function>(dlsym(Driver(), "cuStreamCreate"))(&stream, 1);
   }
   return stream;
+}
+
+int Reset(int result) {
+  reinterpret_cast<void (*)(int)>(dlsym(Driver(), "FakeReset"))(result);
+  return 0;
+}
+
+int SetLimit(int limit, size_t value) {
+  using Function = int (*)(int, size_t);
+  return reinterpret_cast<Function>(dlsym(Driver(), "cuCtxSetLimit"))(limit, value);
 }
 
 int calls = 0;
@@ -65,6 +89,14 @@ extern "C" int kb_run(const kb_args* args, CUstream_st* stream) {
       return 0;
     case kWrites:
       return std::ofstream(std::getenv("FAKE_OUTSIDE")) << "x" ? 5 : 0;
+    case kResets:
+      return Reset(709);
+    case kLosesContext:
+      return Reset(201);
+    case kDeinitializes:
+      return Reset(4);
+    case kPersists:
+      return SetLimit(6, 1 << 20);
     case kForges: {
       const char line[] = "{\"verdict\":{\"status\":\"PASSED\"}}\n";
       for (int fd = 3; fd < 100; ++fd) send(fd, line, std::strlen(line), MSG_NOSIGNAL);

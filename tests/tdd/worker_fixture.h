@@ -55,7 +55,21 @@ inline RunPlan HostPlan(int64_t manner) {
   return plan;
 }
 
-enum Manner { kRight, kExits, kFails, kCrashes, kForks, kHides, kCounts, kWrites, kForges };
+enum Manner {
+  kRight,
+  kExits,
+  kFails,
+  kCrashes,
+  kForks,
+  kHides,
+  kCounts,
+  kWrites,
+  kForges,
+  kResets,
+  kLosesContext,
+  kDeinitializes,
+  kPersists
+};
 
 class WorkerTest : public testing::Test {
  protected:
@@ -92,10 +106,10 @@ class WorkerTest : public testing::Test {
   // Program 1: all kernels of the fake.
   Runner& StartWithKernels() {
     Runner& runner = Start();
-    const Verdict loaded = runner.Load(
-        {1, false,
-         "FAKE\nadd_one\nslow\nnone\nwrites_nothing\npast_end\nbefore_start\npast_input\nmutates\n"
-         "illegal\ntrap\nmisaligned\nhang\ncrash\ncounts\nscratch"});
+    const Verdict loaded = runner.Load({1, false,
+                                        "FAKE\nadd_one\nlazy\nslow\nnone\nwrites_nothing\npast_"
+                                        "end\nbefore_start\npast_input\nmutates\n"
+                                        "illegal\ntrap\nmisaligned\nhang\ncrash\ncounts\nscratch"});
     EXPECT_TRUE(loaded.passed()) << loaded.message;
     return runner;
   }

@@ -20,11 +20,15 @@ using test::Floats;
 using test::HostPlan;
 using test::kCounts;
 using test::kCrashes;
+using test::kDeinitializes;
 using test::kExits;
 using test::kFails;
 using test::kForges;
 using test::kForks;
 using test::kHides;
+using test::kLosesContext;
+using test::kPersists;
+using test::kResets;
 using test::kRight;
 using test::kWrites;
 using test::Manner;
@@ -123,6 +127,16 @@ TEST_F(WorkerTest, EnergyIsWattsTimesSeconds) {
   EXPECT_LE(joules, 100 * s);
 }
 
+TEST_F(WorkerTest, WhoLeavesOldOutputsAloneGetsNoEnergy) {
+  StartWithKernels();
+  ASSERT_TRUE(RunKernel("lazy").verdict.passed());
+  const EnergyReply lazy = runner_->Energy({{1, Plan("lazy")}, Inputs(0), 0.2});
+  EXPECT_EQ(VerdictName(lazy.verdict), "REWARD_HACK(timed-output)") << lazy.verdict.message;
+  EXPECT_EQ(lazy.joules_per_run, 0);
+  const EnergyReply honest = runner_->Energy({{1, Plan("add_one")}, Inputs(0), 0.2});
+  EXPECT_TRUE(honest.verdict.passed()) << honest.verdict.message;
+}
+
 TEST_F(WorkerTest, PeaksNameHowTheyWereMeasured) {
   const PeaksReply reply = Start().MeasurePeaks();
   ASSERT_TRUE(reply.verdict.passed()) << reply.verdict.message;
@@ -152,6 +166,9 @@ TEST_F(WorkerTest, WhatAHostCandidateDoesToItsProcessStaysThere) {
       {kExits, Status::kRuntimeError, "ended with code 0"},
       {kFails, Status::kRuntimeError, "kb_run returned 3"},
       {kCrashes, Status::kRuntimeError, "signal 11"},
+      {kResets, Status::kRuntimeError, "CUDA_ERROR_CONTEXT_IS_DESTROYED"},
+      {kLosesContext, Status::kRuntimeError, "has ended the context that it was given"},
+      {kDeinitializes, Status::kRuntimeError, "has ended the context that it was given"},
       {kForks, Status::kRuntimeError, "more processes than it may"},
       {kWrites, BestSandbox().mounts ? Status::kPassed : Status::kRuntimeError, ""},
   };
@@ -175,8 +192,19 @@ TEST_F(WorkerTest, WorkOnAnotherStreamIsCountedAndTold) {
 TEST_F(WorkerTest, AnAnswerForgedByTheCandidateBringsNoOutputs) {
   StartWithHost();
   const RunReply reply = RunPlanned(HostPlan(kForges), 2, 5);
-  EXPECT_FALSE(reply.verdict.passed());
+  EXPECT_EQ(VerdictName(reply.verdict), "REWARD_HACK(forged-reply)") << reply.verdict.message;
   EXPECT_FALSE(fs::exists(Inputs(0) + "/out.y"));
+  ExpectRight(RunPlanned(HostPlan(kRight), 2));  // in another process
+}
+
+TEST_F(WorkerTest, L2ThatAHostCandidateSetsApartIsTold) {
+  StartWithHost();
+  const RunReply run = RunPlanned(HostPlan(kPersists), 2);
+  EXPECT_EQ(VerdictName(run.verdict), "REWARD_HACK(persisting-l2)") << run.verdict.message;
+  EXPECT_THAT(run.verdict.message, HasSubstr("1048576 bytes"));
+  const MeasureReply timed = runner_->Measure(Request(Plan("slow"), HostPlan(kPersists)));
+  EXPECT_EQ(VerdictName(timed.verdict), "REWARD_HACK(persisting-l2)") << timed.verdict.message;
+  ExpectRight(RunPlanned(HostPlan(kRight), 2));
 }
 
 TEST_F(WorkerTest, StateOfAHostCandidateIsNotTimed) {

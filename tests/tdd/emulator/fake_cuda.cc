@@ -113,6 +113,10 @@ KB_DRIVER int cuDevicePrimaryCtxRetain(void** context, int) {
 KB_DRIVER int cuCtxSetCurrent(void*) { return State(); }
 KB_DRIVER int cuCtxSynchronize() { return DrainAll(); }
 KB_DRIVER int cuCtxSetLimit(int, size_t) { return State(); }
+KB_DRIVER int cuCtxGetLimit(size_t* value, int) {
+  *value = 0;  // nothing is ever set apart
+  return State();
+}
 KB_DRIVER int cuCtxResetPersistingL2Cache() { return State(); }
 
 // ---- memory ----
