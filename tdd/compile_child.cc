@@ -10,6 +10,7 @@
 #include "kb/error.h"
 #include "kb/file.h"
 #include "kb/json.h"
+#include "tdd/judge_source.h"
 #include "tdd/process.h"
 #include "tdd/scratch.h"
 
@@ -124,7 +125,9 @@ std::vector<std::string> NvccArgv(const Candidate& candidate, const std::string&
 }
 
 void WriteFiles(const Candidate& candidate, const std::string& folder) {
-  std::vector<CandidateFile> files = candidate.files;
+  const std::string header(CandidateHeader());
+  std::vector<CandidateFile> files = {{"kb_candidate.h", header}, {"kb/candidate.h", header}};
+  files.insert(files.end(), candidate.files.begin(), candidate.files.end());
   files.push_back({candidate.source, candidate.source_text});
   for (const CandidateFile& file : files) {
     const fs::path path = fs::path(folder) / file.name;

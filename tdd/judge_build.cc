@@ -79,16 +79,17 @@ class Build {
     }
     workshop_.Write("judge.cc", all);
     kept_name_ = "-" + Short(identity) + ".o";
-    return CompileAll();
+    return CompileAll(sources);
   }
 
  private:
-  // The part that is the same for all cases is kept.
-  Verdict CompileAll() {
+  // All parts are kept: judge.cc is the same for all cases, and cases may share a reference or a
+  // test.
+  Verdict CompileAll(const CaseSources& sources) {
     std::vector<std::future<Verdict>> parts;
-    std::vector<std::string> objects = {"reference.o", "test.o", Kept("judge", "judge.cc", &parts)};
-    parts.push_back(Start("reference.cc", "reference.o"));
-    parts.push_back(Start("test.cc", "test.o"));
+    std::vector<std::string> objects = {
+        Kept("reference-" + Short(sources.reference), "reference.cc", &parts),
+        Kept("test-" + Short(sources.test), "test.cc", &parts), Kept("judge", "judge.cc", &parts)};
     if (!compiler_.gtest.empty()) {
       objects.push_back(Kept("gtest", compiler_.gtest + "/src/gtest-all.cc", &parts));
     }

@@ -14,4 +14,7 @@ struct SourceFile {
 
 [[nodiscard]] std::span<const SourceFile> JudgeSourceFiles();
 
+// tdd/kb_candidate.h, for candidates of kind host.
+[[nodiscard]] std::string_view CandidateHeader();
+
 }  // namespace kb

@@ -240,5 +240,17 @@ TEST_F(CompileChild, AHostCandidateBecomesASharedObject) {
   EXPECT_EQ(Compile(candidate).verdict.status, Status::kCompileError);
 }
 
+TEST_F(CompileChild, AHostCandidateFindsTheHeaderOfTheInterface) {
+  for (const char* name : {"kb_candidate.h", "kb/candidate.h"}) {
+    Candidate candidate = MakeCandidate(
+        "#include \"" + std::string(name) +
+        "\"\nextern \"C\" int kb_run(const kb_args* a, CUstream_st*) { return a->version; }\n");
+    candidate.kind = CandidateKind::kHost;
+    const Compiled compiled = Compile(candidate);
+    if (compiled.verdict.status == Status::kSkipped) GTEST_SKIP() << compiled.verdict.message;
+    EXPECT_TRUE(compiled.verdict.passed()) << name << compiled.verdict.message << compiled.log;
+  }
+}
+
 }  // namespace
 }  // namespace kb
