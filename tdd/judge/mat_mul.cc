@@ -22,16 +22,16 @@ constexpr int64_t kRows = 4, kColumns = 32, kDepth = 256;  // a tile of c; of k 
 // tile (kRows x kColumns) += a (kRows x depth, `stride` apart) * b (depth x kColumns).
 KB_WIDEST_VECTORS void AddTile(const double* a, int64_t stride, const double* b, int64_t depth,
                                double* tile) {
-  double sums[kRows][kColumns];
-  std::copy(tile, tile + kRows * kColumns, sums[0]);
+  double sums[kRows * kColumns];
+  std::copy_n(tile, kRows * kColumns, sums);
   for (int64_t k = 0; k < depth; ++k) {
     const double* row = b + k * kColumns;
     for (int64_t r = 0; r < kRows; ++r) {
       double factor = a[r * stride + k];
-      for (int64_t c = 0; c < kColumns; ++c) sums[r][c] += factor * row[c];
+      for (int64_t c = 0; c < kColumns; ++c) sums[r * kColumns + c] += factor * row[c];
     }
   }
-  std::copy(sums[0], sums[0] + kRows * kColumns, tile);
+  std::copy_n(sums, kRows * kColumns, tile);
 }
 
 struct Product {
