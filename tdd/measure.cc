@@ -99,10 +99,10 @@ Verdict RunStates(MeasureSetting& setting, const InputSets& inputs,
     for (MeasureState& state : *states) {
       if (state.done) continue;
       if (state.batches == 0) {
-        const Verdict pilot = RunBatch(setting, inputs, kPilotRounds, true, &state);
+        Verdict pilot = RunBatch(setting, inputs, kPilotRounds, true, &state);
         if (!pilot.passed()) return pilot;
       }
-      const Verdict verdict =
+      Verdict verdict =
           RunBatch(setting, inputs, NextRounds(state, setting.options), false, &state);
       if (!verdict.passed()) return verdict;
       state.m.stopped_by = StoppedBy(state, setting.options);

@@ -88,7 +88,7 @@ Verdict CheckOutputs(MeasureSetting& setting, const InputSets& inputs,
     }
     const double start = setting.Now();
     std::vector<Comparison> comparisons;
-    const Verdict verdict = setting.judge.Check(inputs.sets[folder], call.folder, &comparisons);
+    Verdict verdict = setting.judge.Check(inputs.sets[folder], call.folder, &comparisons);
     *spent_s += setting.Now() - start;
     const bool ours_at_fault = verdict.status == Status::kInfraError ||
                                verdict.status == Status::kInvalidReference ||
@@ -153,8 +153,7 @@ Verdict RunBatch(MeasureSetting& setting, const InputSets& inputs, int rounds, b
   if (Verdict verdict = CheckClock(setting, reply, waited_s); !verdict.passed()) return verdict;
   state->round_s = reply.wall_s / rounds;
   if (pilot) return {};
-  const Verdict verdict =
-      CheckOutputs(setting, inputs, request, reply, &state->checking_s, &state->m);
+  Verdict verdict = CheckOutputs(setting, inputs, request, reply, &state->checking_s, &state->m);
   std::error_code ignored;
   std::filesystem::remove_all(request.check_folder, ignored);
   if (!verdict.passed()) return verdict;

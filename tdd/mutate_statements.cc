@@ -141,7 +141,7 @@ Edits SyncEdits(const CudaSource& source) {
 
 Edits GuardEdits(const CudaSource& source) {
   Edits edits;
-  const auto add = [&](int begin, int end, std::string now) {
+  const auto add = [&](int begin, int end, const std::string& now) {
     if (begin >= end || !IsGuard(source, begin, end)) return;
     edits.push_back(Replace(source, "dropped-guard", begin, end - 1, now));
   };

@@ -40,7 +40,7 @@ std::string FindProgram(const std::string& name) {
   std::string_view rest = path == nullptr ? "/usr/local/bin:/usr/bin:/bin" : path;
   while (!name.empty() && !rest.empty()) {
     const size_t colon = std::min(rest.find(':'), rest.size());
-    const std::string file = std::string(rest.substr(0, colon)) + "/" + name;
+    std::string file = std::string(rest.substr(0, colon)) + "/" + name;
     if (colon > 0 && access(file.c_str(), X_OK) == 0) return file;
     rest.remove_prefix(std::min(colon + 1, rest.size()));
   }

@@ -135,7 +135,7 @@ std::string WriteWhole(const RecordRequest& request, const EntryText& entry,
   for (const KeptFile& file : entry.files) WriteInto(folder, "candidate/" + file.name, file.bytes);
   WriteInto(folder, "evidence/" + evidence.name, WriteJson(evidence.value, 1) + "\n");
   WriteInto(folder, "NNK.md", text);
-  const std::string fault = FirstFault(Lint(ParseDocument(folder + "/NNK.md", text)));
+  std::string fault = FirstFault(Lint(ParseDocument(folder + "/NNK.md", text)));
   if (!fault.empty()) return fault;
   std::error_code error;
   const std::string target = request.nnk_folder + "/" + entry.id;

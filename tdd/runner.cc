@@ -159,10 +159,10 @@ class WorkerRunner final : public Runner {
       }
       WorkerProcess& worker = host ? HostWorker(ids, timing) : DeviceWorker();
       for (const int id : ids) {
-        const Verdict loaded = worker.Load(programs_.at(id));
+        Verdict loaded = worker.Load(programs_.at(id));
         if (!loaded.passed()) return loaded;
       }
-      const Verdict verdict = use(worker);
+      Verdict verdict = use(worker);
       if (host && timing) host_.reset();
       return verdict;
     } catch (const Error& error) {
@@ -205,8 +205,7 @@ class WorkerRunner final : public Runner {
                                            MeasureReply* reply) {
     for (size_t i = 0; i < reply->checked.size(); ++i) {
       const std::string to = request.check_folder + "/" + std::to_string(i);
-      const Verdict taken =
-          worker.TakeOutputs(request.candidate.plan, reply->checked[i].folder, to);
+      Verdict taken = worker.TakeOutputs(request.candidate.plan, reply->checked[i].folder, to);
       if (!taken.passed()) return taken;
       reply->checked[i].folder = to;
     }

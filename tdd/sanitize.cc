@@ -57,7 +57,7 @@ std::string PathSearch(const std::string& name) {
   std::string_view rest = path == nullptr ? "" : path;
   while (!rest.empty()) {
     const size_t colon = rest.find(':');
-    const std::string file = std::string(rest.substr(0, colon)) + "/" + name;
+    std::string file = std::string(rest.substr(0, colon)) + "/" + name;
     if (access(file.c_str(), X_OK) == 0) return file;
     rest = colon == std::string_view::npos ? "" : rest.substr(colon + 1);
   }
@@ -161,7 +161,7 @@ Verdict Plant(const SanitizerTool& tool, const Toolchain& toolchain, const std::
   WriteFileAtomically(scratch.path() + "/in.in", std::string(256, '\1'));
   const std::string log = scratch.path() + "/log";
   Verdict run;
-  const Verdict verdict = RunUnder(tool, options, log, [&](Runner* runner) -> Verdict {
+  Verdict verdict = RunUnder(tool, options, log, [&](Runner* runner) -> Verdict {
     Verdict loaded = runner->Load({kPlantedProgram, false, compiled.cubin});
     if (!loaded.passed()) return loaded;
     run =
@@ -177,7 +177,7 @@ Verdict Plant(const SanitizerTool& tool, const Toolchain& toolchain, const std::
 }
 
 // Once a run has failed no other is tried: another worker would write over the tool's log.
-OutputSource UntilItFails(OutputSource source) {
+OutputSource UntilItFails(const OutputSource& source) {
   return [source, failed = std::optional<RunReply>()](int workload,
                                                       const std::string& folder) mutable {
     if (failed) return *failed;
@@ -229,7 +229,7 @@ Value ToValue(const ToolResult& result) {
 }  // namespace
 
 std::string FindComputeSanitizer() {
-  for (std::string folder : NvrtcFolders()) {
+  for (const std::string& folder : NvrtcFolders()) {
     if (folder.empty()) continue;
     for (const char* below : {"/bin/compute-sanitizer", "/compute-sanitizer/compute-sanitizer"}) {
       for (const std::string& file : {folder + below, folder + "/.." + below}) {

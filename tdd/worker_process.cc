@@ -132,7 +132,8 @@ void WorkerProcess::HangUp(double patience_s) {
   if (!process_->EndsWithin(patience_s)) process_->Kill();
 }
 
-Value WorkerProcess::Ask(const char* operation, Value request, double timeout_s, Blame blame) {
+Value WorkerProcess::Ask(const char* operation, const Value& request, double timeout_s,
+                         Blame blame) {
   const Clock::time_point start = Clock::now();
   Value message{Value::Map{{"op", operation}}};
   for (const auto& [key, value] : request.AsMap()) message.Set(key, value);
@@ -201,16 +202,20 @@ Verdict WorkerProcess::TakeOutputs(const RunPlan& plan, const std::string& from,
   for (const BufferPlan& buffer : plan.buffers) {
     if (buffer.role != BufferPlan::Role::kOutput) continue;
     const std::string file = "/out." + buffer.name;
-    const std::string source = scratch_.path() + "/" + from + file;
+    std::string source = scratch_.path();
+    source.append("/").append(from).append(file);
     const bool whole = IsWholeFile(source, buffer.bytes);
     if (whole && Move(source, to + file)) continue;
     dead_ = true;
     if (host_ && !whole) {
-      return {Status::kRewardHack, "forged-reply",
-              "the process of the candidate says that it passed, and has left no output " +
-                  buffer.name + ": the worker would have"};
+      std::string message =
+          "the process of the candidate says that it passed, and has left no output ";
+      message.append(buffer.name).append(": the worker would have");
+      return {Status::kRewardHack, "forged-reply", std::move(message)};
     }
-    return {Status::kInfraError, "", "the worker left no " + source + " to move to " + to};
+    std::string message = "the worker left no ";
+    message.append(source).append(" to move to ").append(to);
+    return {Status::kInfraError, "", std::move(message)};
   }
   return {};
 }

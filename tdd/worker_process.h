@@ -28,7 +28,8 @@ class WorkerProcess {
   WorkerProcess& operator=(const WorkerProcess&) = delete;
 
   // The reply: its "verdict" is a map with a status in any case.
-  [[nodiscard]] Value Ask(const char* operation, Value request, double timeout_s, Blame blame);
+  [[nodiscard]] Value Ask(const char* operation, const Value& request, double timeout_s,
+                          Blame blame);
   // Loads it if it is not loaded already.
   [[nodiscard]] Verdict Load(const Program& program);
   void Unload(int program);
