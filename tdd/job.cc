@@ -193,8 +193,11 @@ std::vector<Evaluation> ReadResults(const std::string& path) {
   for (const Value& one : results["evaluations"].AsList()) {
     std::string why;
     std::optional<Evaluation> evaluation = EvaluationFromValue(one, &why);
-    if (!evaluation)
-      throw Error(path + ": evaluation " + std::to_string(evaluations.size() + 1) + ": " + why);
+    if (!evaluation) {
+      std::string message = path;
+      message.append(": evaluation ").append(std::to_string(evaluations.size() + 1));
+      throw Error(message.append(": ").append(why));
+    }
     evaluations.push_back(std::move(*evaluation));
   }
   return evaluations;
