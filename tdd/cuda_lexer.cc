@@ -69,12 +69,10 @@ class Lexer {
       ++at_;
     } else if (c == ' ' || c == '\t' || c == '\r' || c == '\\' || c == '\f' || c == '\v') {
       ++at_;
-    } else if (Ahead("//")) {
+    } else if (Ahead("//") || (c == '#' && fresh_line_)) {
       SkipLine();
     } else if (Ahead("/*")) {
       MoveTo(text_.find("*/", at_ + 2), 2);
-    } else if (c == '#' && fresh_line_) {
-      SkipLine();
     } else if (c == '"' || c == '\'') {
       Quoted(at_);
     } else if (IsNameStart(c)) {

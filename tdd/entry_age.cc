@@ -85,7 +85,8 @@ std::vector<StaleEntry> StaleEntries(const std::string& nnk_folder, const std::s
     Surroundings now = {"", cuda, arch};
     const bool safe = !name.empty() && name.find('/') == std::string::npos && name[0] != '.';
     if (safe) {
-      const LoadedCase loaded = LoadCase(cases_folder + "/" + name);
+      std::string folder = cases_folder;
+      const LoadedCase loaded = LoadCase(folder.append("/").append(name));
       if (loaded.ok()) now.case_sha256 = loaded.value.sha256;
     }
     const EntryState state = StateOf(entry, now);
