@@ -212,10 +212,10 @@ class NnkCheck {
 
   // Each file that the entry names with its hash is there and unchanged.
   void CheckCandidateFiles(const std::string& folder) {
+    const std::string candidate = folder + "/candidate/";
     for (const auto& [name, sha256] : front_["candidate"]["files_sha256"].AsMap()) {
       const bool safe = name.find("..") == std::string::npos && !name.starts_with('/');
-      const std::optional<std::string> bytes =
-          safe ? ReadFile(folder + "/candidate/" + name) : std::nullopt;
+      const std::optional<std::string> bytes = safe ? ReadFile(candidate + name) : std::nullopt;
       if (bytes && Sha256(*bytes) == sha256.AsString()) continue;
       Add("nnk-candidate", "candidate",
           "candidate/" + Printable(name) +
